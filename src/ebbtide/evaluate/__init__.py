@@ -1,0 +1,1 @@
+"""Measuring recall: data sets, metrics and the report."""
