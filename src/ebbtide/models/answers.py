@@ -1,0 +1,96 @@
+"""Reading what an embeddings endpoint answers, and distrusting it."""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ValidationError
+
+from ebbtide.errors import ModelInvalid
+from ebbtide.models.vectors import unit_rows
+
+if TYPE_CHECKING:
+    from httpx import Headers
+
+__all__ = ["read_vectors", "seconds_to_wait", "server_message"]
+
+LONGEST_MESSAGE = 200
+
+
+class EmbeddingItem(BaseModel, strict=True, hide_input_in_errors=True):
+    """One vector of an answer, and which of the request's texts it belongs to."""
+
+    index: int
+    embedding: list[float]
+
+
+class EmbeddingAnswer(BaseModel, strict=True, hide_input_in_errors=True):
+    """The part of an answer that is read; the rest is ignored."""
+
+    data: list[EmbeddingItem]
+
+
+class ErrorDetail(BaseModel, strict=True):
+    """What a server says about a refused request."""
+
+    message: str
+
+
+class ErrorAnswer(BaseModel, strict=True):
+    """The body of a refused request in OpenAI's form."""
+
+    error: ErrorDetail
+
+
+def read_vectors(body: bytes, texts: int) -> NDArray[np.float32]:
+    """The answer's vectors in the order of the request's texts: shape (texts, dimension), every row of length 1.
+
+    Raises `ModelInvalid` where the body is not the JSON of an answer, where a text has no vector or two, and where the
+    vectors differ in dimension, are empty, have length 0, or hold a number that is not finite.
+    """
+    try:
+        items = EmbeddingAnswer.model_validate_json(body).data
+    except ValidationError as exc:
+        fault = exc.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, fault["loc"])) or "the body"
+        raise ModelInvalid(f"The embedding endpoint's answer is not usable: {place}: {fault['msg']}.") from exc
+    if sorted(item.index for item in items) != list(range(texts)):
+        raise ModelInvalid(
+            f"The embedding endpoint was sent {texts} texts and its {len(items)} vectors do not match them."
+        )
+    if len({len(item.embedding) for item in items}) != 1 or not items[0].embedding:
+        raise ModelInvalid("The embedding endpoint's vectors are empty or differ in dimension.")
+    rows = np.array([item.embedding for item in sorted(items, key=lambda item: item.index)], dtype=np.float64)
+    try:
+        return unit_rows(rows)
+    except ValueError as exc:
+        raise ModelInvalid("The embedding endpoint's vectors hold a number that is not finite, or are zero.") from exc
+
+
+def server_message(body: bytes, secret: str | None) -> str:
+    """What the server said about a refused request: at most 200 characters, the secret blotted out, or nothing."""
+    try:
+        message = ErrorAnswer.model_validate_json(body).error.message
+    except ValidationError:
+        return ""
+    if secret:
+        message = message.replace(secret, "***")
+    return message[:LONGEST_MESSAGE]
+
+
+def seconds_to_wait(headers: Headers) -> float | None:
+    """The pause the server asks for in `Retry-After`, in seconds of at least 0; None where it asks for none.
+
+    A date is measured against the server's own `Date`, so a difference between two clocks does no harm.
+    """
+    asked = headers.get("retry-after", "")
+    if asked.isdecimal():
+        return float(asked)
+    try:
+        pause = parsedate_to_datetime(asked) - parsedate_to_datetime(headers.get("date", ""))
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, pause.total_seconds())

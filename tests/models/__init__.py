@@ -1,0 +1,3 @@
+"""Tests of the embedding models."""
+
+from __future__ import annotations
