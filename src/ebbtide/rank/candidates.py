@@ -1,0 +1,214 @@
+"""The candidates of one recall as a struct of arrays, one element a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Booleans", "Candidates", "Column", "Floats", "Identifier", "Integers", "ListwiseInputs", "Source"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+Column = Floats | Sequence[float | None]
+Identifier = UUID | str
+
+# What a stored row holds where nothing was said; the write path has the same defaults.
+DEFAULT_IMPORTANCE = 0.5
+DEFAULT_CONFIDENCE = 0.7
+DEFAULT_USEFULNESS = 0.5
+
+
+class Source(IntEnum):
+    """Which search found a candidate."""
+
+    VECTOR = 0
+    FULL_TEXT = 1
+    BOTH = 2
+    GRAPH = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListwiseInputs:
+    """What the listwise law wants to know beyond the columns every law reads. Arrays have one element a candidate.
+
+    Attributes:
+        lexical: Σ idf·tf over the query's terms, ≥ 0; 0 where no term occurs.
+        lexical_maximum: Σ idf over all terms of the query, the unknown ones included; 0 for a query without terms.
+        dense_similarity: cosine in [-1, 1] with the query the profile asks for (names stripped), NaN without a vector;
+            None where the candidates' `similarity` serves.
+        context_similarity: q·norm(v + 0.7·v_previous) in [-1, 1]; NaN, or None for all, where nothing precedes.
+        chats: the conversation a memory belongs to, None outside one.
+        sequence: its position there, a whole number, NaN outside a conversation.
+        speaker_matches: the query names exactly one person and this memory is theirs.
+        is_question: the memory is a message that ends in a question mark.
+        asked_time_matches: the memory was observed in the month or season the query asks about.
+        successor_index: position among the candidates of the memory that superseded this one, -1 for none.
+    """
+
+    lexical: Floats
+    lexical_maximum: float
+    dense_similarity: Floats | None = None
+    context_similarity: Floats | None = None
+    chats: Sequence[Hashable] | None = None
+    sequence: Floats | None = None
+    speaker_matches: Booleans | None = None
+    is_question: Booleans | None = None
+    asked_time_matches: Booleans | None = None
+    successor_index: Integers | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """n candidates, each array of length n. Moments are seconds since 1970 UTC; NaN stands for "none".
+
+    Attributes:
+        ids: one id a candidate.
+        similarity: cosine similarity in [0, 1]; NaN for a row without a vector. Ranking never changes it.
+        text_rank: what the full-text search measured, ≥ 0; NaN for a row it did not find.
+        source: codes of `Source`.
+        importance, confidence, usefulness: in [0, 1].
+        access_count: recalls so far, ≥ 0.
+        labels: category labels of each candidate.
+        created_at, updated_at, observed_at, valid_from, last_mentioned_at: the clocks.
+        bonuses: Σ of the bonuses of the namespace rules that match.
+        content_hash: equal for identical content; None for a candidate that is never folded.
+        superseded: rows that only lend their score to their successor; None for none.
+        effective_confidence: confidence times recall probability, in [0, 1]; None where `confidence` serves.
+        fused: what ranks in place of similarity, in [0, 1] (fused sub-queries, a reranker); NaN or None for none.
+        keyword_share: share of the query's keywords that occur, in [0, 1]; None where it was not computed.
+        listwise: what the listwise law reads, None for the other laws.
+    """
+
+    ids: tuple[Identifier, ...]
+    similarity: Floats
+    text_rank: Floats
+    source: Integers
+    importance: Floats
+    confidence: Floats
+    usefulness: Floats
+    access_count: Floats
+    labels: tuple[tuple[str, ...], ...]
+    created_at: Floats
+    updated_at: Floats
+    observed_at: Floats
+    valid_from: Floats
+    last_mentioned_at: Floats
+    bonuses: Floats
+    content_hash: tuple[Hashable, ...] | None = None
+    superseded: Booleans | None = None
+    effective_confidence: Floats | None = None
+    fused: Floats | None = None
+    keyword_share: Floats | None = None
+    listwise: ListwiseInputs | None = None
+
+    def __post_init__(self) -> None:
+        for owner in (self, self.listwise):
+            if owner is None:
+                continue
+            for field in fields(owner):
+                column = getattr(owner, field.name)
+                if hasattr(column, "__len__") and len(column) != len(self.ids):
+                    raise ValueError(f"{field.name} has {len(column)} elements for {len(self.ids)} candidates")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def build(
+        cls,
+        ids: Sequence[Identifier],
+        *,
+        similarity: Column | None = None,
+        text_rank: Column | None = None,
+        source: Sequence[int] | Integers | None = None,
+        importance: Column | None = None,
+        confidence: Column | None = None,
+        usefulness: Column | None = None,
+        access_count: Column | None = None,
+        labels: Sequence[Sequence[str] | None] | None = None,
+        created_at: Column | None = None,
+        updated_at: Column | None = None,
+        observed_at: Column | None = None,
+        valid_from: Column | None = None,
+        last_mentioned_at: Column | None = None,
+        bonuses: Column | None = None,
+        content_hash: Sequence[Hashable] | None = None,
+        superseded: Sequence[bool] | Booleans | None = None,
+        effective_confidence: Column | None = None,
+        fused: Column | None = None,
+        keyword_share: Column | None = None,
+        listwise: ListwiseInputs | None = None,
+    ) -> Candidates:
+        """Candidates from columns; a column that is left out holds the store's defaults, a None in one becomes NaN.
+
+        Without `source` a row counts as found by the searches that measured something about it.
+
+        Raises:
+            ValueError: a column's length is not the number of ids.
+        """
+        count = len(ids)
+        similarities = _floats(similarity, count, np.nan)
+        text_ranks = _floats(text_rank, count, np.nan)
+        return cls(
+            ids=tuple(ids),
+            similarity=similarities,
+            text_rank=text_ranks,
+            source=_sources(similarities, text_ranks) if source is None else np.asarray(source, dtype=np.int64),
+            importance=_floats(importance, count, DEFAULT_IMPORTANCE),
+            confidence=_floats(confidence, count, DEFAULT_CONFIDENCE),
+            usefulness=_floats(usefulness, count, DEFAULT_USEFULNESS),
+            access_count=_floats(access_count, count, 0.0),
+            labels=((),) * count if labels is None else tuple([tuple(row) if row else () for row in labels]),
+            created_at=_floats(created_at, count, np.nan),
+            updated_at=_floats(updated_at, count, np.nan),
+            observed_at=_floats(observed_at, count, np.nan),
+            valid_from=_floats(valid_from, count, np.nan),
+            last_mentioned_at=_floats(last_mentioned_at, count, np.nan),
+            bonuses=_floats(bonuses, count, 0.0),
+            content_hash=None if content_hash is None else tuple(content_hash),
+            superseded=None if superseded is None else np.asarray(superseded, dtype=np.bool_),
+            effective_confidence=_optional_floats(effective_confidence),
+            fused=_optional_floats(fused),
+            keyword_share=_optional_floats(keyword_share),
+            listwise=listwise,
+        )
+
+    @classmethod
+    def from_rows(
+        cls, columns: Sequence[str], rows: Sequence[Sequence[object]], *, listwise: ListwiseInputs | None = None
+    ) -> Candidates:
+        """Candidates from database rows whose values stand in the order of `columns`, named as in `build`.
+
+        Moments must come as seconds (`extract(epoch FROM …)::float8`), which spares a conversion a row.
+
+        Raises:
+            ValueError: the rows are not as long as `columns`.
+        """
+        values: list[Any] = list(zip(*rows, strict=True)) if rows else [() for _ in columns]
+        return cls.build(listwise=listwise, **dict(zip(columns, values, strict=True)))
+
+
+def _floats(values: Column | None, count: int, default: float) -> Floats:
+    if values is None:
+        return np.full(count, default, dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _optional_floats(values: Column | None) -> Floats | None:
+    return None if values is None else np.asarray(values, dtype=np.float64)
+
+
+def _sources(similarity: Floats, text_rank: Floats) -> Integers:
+    by_vector, by_text = ~np.isnan(similarity), ~np.isnan(text_rank)
+    return np.select(
+        [by_vector & by_text, by_vector, by_text],
+        [Source.BOTH, Source.VECTOR, Source.FULL_TEXT],
+        default=Source.GRAPH,
+    ).astype(np.int64)

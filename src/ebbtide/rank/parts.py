@@ -1,0 +1,226 @@
+"""The parts of a profile: factors with their parameters, gates, full-text behaviour and the listwise settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AccessFrequency",
+    "Clock",
+    "Confidence",
+    "EFoldingRecency",
+    "Factor",
+    "FullText",
+    "Gates",
+    "HalfLifeRecency",
+    "Importance",
+    "KeywordShare",
+    "LabelRecency",
+    "LexicalNeighbours",
+    "NamespaceBonus",
+    "Part",
+    "RecencyShare",
+    "Similarity",
+    "TideParameters",
+    "Usefulness",
+]
+
+# Strict, so that `true` and "0.4" are mistakes and not numbers; an integer is still a number.
+NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+ColumnName = Annotated[str, Field(min_length=1, max_length=64)]
+Clock = Literal["created_at", "updated_at", "observed_at", "valid_from", "last_mentioned_at"]
+Clocks = Annotated[tuple[Clock, ...], Field(min_length=1)]
+
+
+class Part(BaseModel):
+    """What all parts of a profile share: they never change, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Weighted(Part):
+    weight: NonNegative
+
+
+class Similarity(_Weighted):
+    """The similarity in [0, 1]; where a row has none, the profile's full-text relevance stands for it."""
+
+    factor: Literal["similarity"] = "similarity"
+    name: ColumnName = "semantic"
+
+
+class Importance(_Weighted):
+    """The memory's importance in [0, 1]."""
+
+    factor: Literal["importance"] = "importance"
+    name: ColumnName = "importance"
+
+
+class Confidence(_Weighted):
+    """The memory's base confidence in [0, 1]."""
+
+    factor: Literal["confidence"] = "confidence"
+    name: ColumnName = "confidence"
+
+
+class Usefulness(_Weighted):
+    """The memory's usefulness in [0, 1], as feedback left it."""
+
+    factor: Literal["usefulness"] = "usefulness"
+    name: ColumnName = "usefulness"
+
+
+class AccessFrequency(_Weighted):
+    """`min(access_count, saturation) / saturation`."""
+
+    factor: Literal["access_frequency"] = "access_frequency"
+    name: ColumnName = "access_frequency"
+    saturation: Positive = 10.0
+
+
+class RecencyShare(_Weighted):
+    """`decay / (1 + age in days)`. The age counts from the first of `dates` that a row has, else from its creation."""
+
+    factor: Literal["recency_share"] = "recency_share"
+    name: ColumnName = "recency"
+    decay: NonNegative = 0.05
+    dates: Clocks = ("updated_at",)
+
+
+class HalfLifeRecency(_Weighted):
+    """`0.5 ** (age / half_life_days)`. The age counts from the first of `dates` that a row has, else its creation."""
+
+    factor: Literal["half_life_recency"] = "half_life_recency"
+    name: ColumnName = "recency"
+    half_life_days: Positive = 14.0
+    dates: Clocks = ("last_mentioned_at", "valid_from", "observed_at", "created_at")
+
+
+class LabelRecency(_Weighted):
+    """`0.5 ** (age / half-life)` with the shortest half-life, in days, among a row's labels, else `default_days`."""
+
+    factor: Literal["label_recency"] = "label_recency"
+    name: ColumnName = "recency"
+    half_lives: Mapping[str, Positive]
+    default_days: Positive = 14.0
+    dates: Clocks = ("valid_from",)
+
+
+class EFoldingRecency(_Weighted):
+    """`e ** (-age / days)`. The age counts from the first of `dates` that a row has, else from its creation."""
+
+    factor: Literal["e_folding_recency"] = "e_folding_recency"
+    name: ColumnName = "recency"
+    days: Positive = 30.0
+    dates: Clocks = ("created_at",)
+
+
+class NamespaceBonus(_Weighted):
+    """Σ of the bonuses of all namespace rules that match."""
+
+    factor: Literal["namespace_bonus"] = "namespace_bonus"
+    name: ColumnName = "namespace"
+
+
+class KeywordShare(_Weighted):
+    """The share of the query's keywords that occur in the memory, in [0, 1]; no column where it was not computed."""
+
+    factor: Literal["keyword_share"] = "keyword_share"
+    name: ColumnName = "keywords"
+
+
+Factor = Annotated[
+    Similarity
+    | Importance
+    | Confidence
+    | Usefulness
+    | AccessFrequency
+    | RecencyShare
+    | HalfLifeRecency
+    | LabelRecency
+    | EFoldingRecency
+    | NamespaceBonus
+    | KeywordShare,
+    Field(discriminator="factor"),
+]
+
+
+class Gates(Part):
+    """The thresholds, in the order in which they apply; 0 switches one off.
+
+    Attributes:
+        min_similarity: on similarity. What the full-text search found is not lost to it (see `FullText.search`).
+        min_confidence: on base confidence.
+        relevance_floor: on the similarity, or what stands for it, before scoring.
+        min_score: on relevance, which may pass 1.
+        relative_cutoff: share of the best relevance that a candidate must reach.
+    """
+
+    min_similarity: Share = 0.0
+    min_confidence: Share = 0.0
+    relevance_floor: Share = 0.0
+    min_score: NonNegative = 0.0
+    relative_cutoff: Share = 0.0
+
+
+class FullText(Part):
+    """What a row that full text found is worth where similarity does not speak for it.
+
+    Attributes:
+        search: `always`: such rows come in whatever their similarity; `fallback`: only when the others do not fill the
+            limit; `off`: a row with a vector is judged by its similarity alone.
+        relevance: what stands for the similarity of a row that has none.
+        replaces_similarity: it also stands for the similarity of rows that came in by full text alone.
+        reports_rank: those rows report the full-text rank, clamped to [0, 1], as their similarity.
+    """
+
+    search: Literal["always", "fallback", "off"] = "always"
+    relevance: Share = 0.5
+    replaces_similarity: bool = False
+    reports_rank: bool = False
+
+
+class LexicalNeighbours(Part):
+    """Shares of the lexical score that a message takes over from those around it in the same conversation."""
+
+    previous: NonNegative = 0.5
+    next: NonNegative = 0.2
+    two_before: NonNegative = 0.2
+
+
+class TideParameters(Part):
+    """The steps of the listwise law, each of which does nothing where its data is absent.
+
+    Attributes:
+        dense_weight: weight of the min-max scaled dense similarity, `q·v + context_weight · q·norm(v + …)`.
+        context_weight: weight of the similarity with the message in its context.
+        previous_vector_weight: weight of the message before when that context's vector is made.
+        strip_names: the dense query goes without the names of people, which mislead small models.
+        lexical_weight, lexical_cap: weight and cap of Σ idf·tf over Σ idf of all query terms.
+        neighbours: smoothing of the lexical score within a conversation.
+        named_speaker_boost: factor for memories of the one person whom the query names.
+        question_penalty: factor for a message that only asks.
+        asked_time_boost: factor for memories observed in the month or season that the query asks about.
+        namespace_bonuses: the bonuses of namespace rules raise the score, `× (1 + Σ bonuses)`.
+        lend_superseded_score: a successor takes the score of what it superseded where that is higher.
+        superseded_penalty: factor for superseded rows, where they are asked for.
+    """
+
+    dense_weight: NonNegative = 0.5
+    context_weight: NonNegative = 1.0
+    previous_vector_weight: NonNegative = 0.7
+    strip_names: bool = True
+    lexical_weight: NonNegative = 0.5
+    lexical_cap: Positive = 2.0
+    neighbours: LexicalNeighbours = LexicalNeighbours()
+    named_speaker_boost: NonNegative = 1.5
+    question_penalty: NonNegative = 0.85
+    asked_time_boost: NonNegative = 1.3
+    namespace_bonuses: bool = True
+    lend_superseded_score: bool = True
+    superseded_penalty: NonNegative = 0.5

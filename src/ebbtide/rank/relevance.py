@@ -1,0 +1,226 @@
+"""The relevance of a single item outside the store, by the same law that a recall applies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from numbers import Real
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict
+
+from ebbtide.errors import InvalidInput, MissingInput
+from ebbtide.rank.candidates import Candidates
+from ebbtide.rank.explain import contributions
+from ebbtide.rank.parts import (
+    AccessFrequency,
+    Confidence,
+    EFoldingRecency,
+    Factor,
+    HalfLifeRecency,
+    Importance,
+    LabelRecency,
+    RecencyShare,
+    Similarity,
+    Usefulness,
+)
+from ebbtide.rank.presets import PRESETS
+from ebbtide.rank.profile import Profile
+from ebbtide.rank.score import score
+
+__all__ = ["Relevance", "relevance"]
+
+# A cosine of two equal unit vectors may come out as 1.0000000000000002.
+ROUNDING = 1e-9
+
+
+class Relevance(BaseModel):
+    """What an item is worth.
+
+    Attributes:
+        value: the relevance; it may pass 1.
+        contributions: what each step added to it, in the profile's order; sums to `value`.
+        similarity: the similarity that was given, unchanged; None where none was.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    value: float
+    contributions: dict[str, float]
+    similarity: float | None = None
+
+
+def relevance(
+    profile: str | Profile,
+    *,
+    similarity: float | None = None,
+    importance: float | None = None,
+    labels: str | Iterable[str] | None = None,
+    usefulness: float | None = None,
+    confidence: float | None = None,
+    access_count: int | None = None,
+    created_at: datetime | None = None,
+    updated_at: datetime | None = None,
+    valid_from: datetime | None = None,
+    last_mentioned_at: datetime | None = None,
+    bonuses: float | Iterable[float] | None = None,
+    now: datetime | None = None,
+) -> Relevance:
+    """The relevance of one item, computed exactly as a recall under that profile computes it.
+
+    What the profile does not use may be left out. No labels and no bonuses are values like any other. Dates are not
+    checked against each other, and one in the future counts as now. Where the profile weighs by quality, `confidence`
+    is the effective one.
+
+    Args:
+        profile: a preset's name or a profile of your own.
+        similarity, importance, usefulness, confidence: in [0, 1].
+        labels: category labels, or a single one.
+        access_count: recalls so far, ≥ 0.
+        created_at, updated_at, valid_from, last_mentioned_at, now: moments with a time zone.
+        bonuses: those of the namespace rules that match, or their sum.
+
+    Raises:
+        MissingInput: the profile needs a value that was not given; `field` names it.
+        InvalidInput: a value is out of its range or has no time zone, the profile is unknown, or its score depends on
+            the whole list of candidates (`tide`); `field` names the argument.
+    """
+    chosen = _profile(profile)
+    numbers = {
+        "similarity": _share("similarity", similarity),
+        "importance": _share("importance", importance),
+        "usefulness": _share("usefulness", usefulness),
+        "confidence": _share("confidence", confidence),
+        "access_count": _count("access_count", access_count),
+    }
+    moments = {
+        "created_at": _moment("created_at", created_at),
+        "updated_at": _moment("updated_at", updated_at),
+        "valid_from": _moment("valid_from", valid_from),
+        "last_mentioned_at": _moment("last_mentioned_at", last_mentioned_at),
+        "now": _moment("now", now),
+    }
+    given = {field: value for field, value in (numbers | moments).items() if value is not None}
+    row_labels, bonus = _labels(labels), _bonus(bonuses)
+    _require_inputs(chosen, given)
+    item = Candidates.build(
+        ["item"],
+        labels=[row_labels],
+        bonuses=[bonus],
+        **cast("dict[str, Any]", {field: [value] for field, value in given.items() if field != "now"}),
+    )
+    scored = score(chosen, item, now=given.get("now", math.nan))
+    return Relevance(
+        value=float(scored.values[0]), contributions=contributions(scored, 0), similarity=numbers["similarity"]
+    )
+
+
+def _profile(profile: str | Profile) -> Profile:
+    if not isinstance(profile, Profile):
+        if profile not in PRESETS:
+            raise InvalidInput(
+                f"There is no profile {profile!r}.", field="profile", remedy=f"Choose one of {', '.join(PRESETS)}."
+            )
+        profile = PRESETS[profile]
+    if profile.law == "listwise":
+        raise InvalidInput(
+            f"The profile `{profile.name}` cannot score a single item: its score depends on the whole candidate list.",
+            field="profile",
+            remedy="Recall with it, or choose a profile of another law.",
+        )
+    return profile
+
+
+def _require_inputs(profile: Profile, given: Mapping[str, float]) -> None:
+    needed: list[tuple[str, ...]] = []
+    if profile.base is not None:
+        needed.append(("similarity",))
+    for factor in profile.factors:
+        needed.extend(_needs(factor) if factor.weight else ())
+    if profile.quality_weighting:
+        needed.append(("confidence",))
+    for alternatives in needed:
+        if not any(field in given for field in alternatives):
+            wanted = " or ".join(f"`{field}`" for field in alternatives)
+            raise MissingInput(
+                f"The profile `{profile.name}` needs {wanted}.", field=alternatives[0], remedy="Give it as an argument."
+            )
+
+
+def _needs(factor: Factor) -> list[tuple[str, ...]]:
+    """The inputs without which a factor cannot be computed; of each tuple, one is enough."""
+    match factor:
+        case Similarity() | Importance() | Usefulness() | Confidence() | AccessFrequency():
+            field = "access_count" if isinstance(factor, AccessFrequency) else factor.factor
+            return [(field,)]
+        case RecencyShare() | HalfLifeRecency() | LabelRecency() | EFoldingRecency():
+            # The moment of observation is no argument here, since no preset but one reads it, and then only third.
+            dates = tuple(date for date in factor.dates if date != "observed_at")
+            return [dates or ("created_at",), ("now",)]
+        case _:
+            return []
+
+
+def _number(field: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InvalidInput(
+            f"`{field}` must be a finite number, not {value!r}.", field=field, remedy="Give a number, or leave it out."
+        )
+    return float(value)
+
+
+def _share(field: str, value: float | None) -> float | None:
+    if value is None:
+        return None
+    number = _number(field, value)
+    if not -ROUNDING <= number <= 1.0 + ROUNDING:
+        raise InvalidInput(
+            f"`{field}` must be from 0 to 1, not {value!r}.", field=field, remedy="Give a number from 0 to 1."
+        )
+    return min(1.0, max(0.0, number))
+
+
+def _count(field: str, value: int | None) -> float | None:
+    if value is None:
+        return None
+    number = _number(field, value)
+    if number < 0 or not number.is_integer():
+        raise InvalidInput(
+            f"`{field}` must be a whole number of at least 0, not {value!r}.", field=field, remedy="Give a count."
+        )
+    return number
+
+
+def _moment(field: str, value: datetime | None) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(cast("object", value), datetime):
+        raise InvalidInput(f"`{field}` must be a date and time, not {value!r}.", field=field, remedy="Give a datetime.")
+    if value.utcoffset() is None:
+        raise InvalidInput(
+            f"`{field}` has no time zone, so it names no moment.",
+            field=field,
+            remedy="Add a time zone, such as `tzinfo=UTC`.",
+        )
+    return value.timestamp()
+
+
+def _labels(labels: str | Iterable[str] | None) -> tuple[str, ...]:
+    several = _several(labels)
+    texts = tuple(label for label in several if isinstance(label, str))
+    if len(texts) < len(several):
+        raise InvalidInput("`labels` must be text, or several texts.", field="labels", remedy="Give a list of strings.")
+    return texts
+
+
+def _bonus(bonuses: float | Iterable[float] | None) -> float:
+    return math.fsum(_number("bonuses", bonus) for bonus in _several(bonuses))
+
+
+def _several(value: object) -> tuple[object, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return (value,)
+    return tuple(cast("Iterable[object]", value))

@@ -1,0 +1,131 @@
+"""The listwise law of `tide`: dense and lexical evidence over the whole list, then general rules about it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from ebbtide.rank.candidates import Booleans, Candidates, Floats, Integers, ListwiseInputs
+from ebbtide.rank.parts import LexicalNeighbours, TideParameters
+
+__all__ = ["lend_scores", "neighbour_lexical", "scale_to_range", "score_listwise"]
+
+NAMES = ("dense", "lexical", "neighbours", "named_speaker", "question", "asked_time", "namespace", "supersession")
+
+# Further apart than any two positions in one conversation, so that its ends never touch the next one's.
+POSITIONS_PER_CHAT = 2**40
+
+
+def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[Floats, Floats, tuple[str, ...]]:
+    """Values (n,), contributions (n, 8) that sum to them, and the names of the columns.
+
+    `S = w_d · scaled(q·v + c · q·context) + w_l · min(L' / Σ idf, cap)`, then times the boosts that apply, each
+    credited with what it adds; then a successor takes the score of what it superseded, where that is higher.
+    Inputs that are absent leave their step without effect. Source: measured on LoCoMo and Mixed.
+    """
+    count = len(candidates)
+    inputs = candidates.listwise or ListwiseInputs(lexical=np.zeros(count), lexical_maximum=0.0)
+    dense = parameters.dense_weight * scale_to_range(_dense(parameters, candidates, inputs))
+    own, smoothed = _lexical(parameters, inputs)
+    values = dense + smoothed
+    columns = [dense, own, smoothed - own]
+    for multiplier in _multipliers(parameters, candidates, inputs):
+        columns.append(values * (multiplier - 1.0))
+        values = values + columns[-1]
+    settled = _supersede(parameters, values, candidates.superseded, inputs.successor_index)
+    columns.append(settled - values)
+    return settled, np.stack(columns, axis=1), NAMES
+
+
+def scale_to_range(values: Floats) -> Floats:
+    """`(x - min) / (max - min)` in [0, 1]; NaN, a row without a vector, becomes 0.
+
+    Where all values are equal, as with a single candidate, each is the best there is and becomes 1.
+    """
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.zeros(len(values))
+    lowest, highest = values[known].min(), values[known].max()
+    if highest == lowest:
+        return known.astype(np.float64)
+    return np.where(known, (values - lowest) / (highest - lowest), 0.0)
+
+
+def _dense(parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs) -> Floats:
+    dense = candidates.similarity if inputs.dense_similarity is None else inputs.dense_similarity
+    context = inputs.context_similarity
+    # With nothing before it, a memory is its own context.
+    context = dense if context is None else np.where(np.isnan(context), dense, context)
+    return dense + parameters.context_weight * context
+
+
+def _lexical(parameters: TideParameters, inputs: ListwiseInputs) -> tuple[Floats, Floats]:
+    """The weighted lexical score of each row alone, and with its neighbours'. Zero for a query without terms."""
+    if inputs.lexical_maximum <= 0:
+        return np.zeros(len(inputs.lexical)), np.zeros(len(inputs.lexical))
+    smoothed = inputs.lexical
+    if inputs.chats is not None and inputs.sequence is not None:
+        smoothed = smoothed + neighbour_lexical(inputs.lexical, inputs.chats, inputs.sequence, parameters.neighbours)
+    own, smoothed = (
+        parameters.lexical_weight * np.minimum(raw / inputs.lexical_maximum, parameters.lexical_cap)
+        for raw in (inputs.lexical, smoothed)
+    )
+    return own, smoothed
+
+
+def neighbour_lexical(
+    lexical: Floats, chats: Sequence[Hashable], sequence: Floats, weights: LexicalNeighbours
+) -> Floats:
+    """What each row takes over from the messages before and after it in its conversation, ≥ 0, shape (n,).
+
+    `previous · L(s-1) + next · L(s+1) + two_before · L(s-2)`, where L is 0 for a message that is no candidate. Where
+    two candidates claim one position (a message and a fact drawn from it), the stronger one speaks for it.
+    """
+    codes: dict[Hashable, int] = {}
+    chat = np.array([-1 if key is None else codes.setdefault(key, len(codes)) for key in chats], dtype=np.int64)
+    placed = np.flatnonzero((chat >= 0) & ~np.isnan(sequence))
+    total = np.zeros(len(lexical))
+    if not placed.size:
+        return total
+    keys = chat[placed] * POSITIONS_PER_CHAT + sequence[placed].astype(np.int64)
+    positions, slot = np.unique(keys, return_inverse=True)
+    strongest = np.zeros(len(positions))
+    np.maximum.at(strongest, slot, lexical[placed])
+    for offset, weight in ((-1, weights.previous), (1, weights.next), (-2, weights.two_before)):
+        nearest = np.minimum(np.searchsorted(positions, keys + offset), len(positions) - 1)
+        total[placed] += weight * np.where(positions[nearest] == keys + offset, strongest[nearest], 0.0)
+    return total
+
+
+def _multipliers(parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs) -> list[Floats]:
+    flags = (
+        (inputs.speaker_matches, parameters.named_speaker_boost),
+        (inputs.is_question, parameters.question_penalty),
+        (inputs.asked_time_matches, parameters.asked_time_boost),
+    )
+    ones = np.ones(len(candidates))
+    multipliers = [ones if flag is None else np.where(flag, factor, 1.0) for flag, factor in flags]
+    return [*multipliers, 1.0 + candidates.bonuses if parameters.namespace_bonuses else ones]
+
+
+def _supersede(
+    parameters: TideParameters, values: Floats, superseded: Booleans | None, successor_index: Integers | None
+) -> Floats:
+    if successor_index is not None and parameters.lend_superseded_score:
+        values = lend_scores(values, successor_index)
+    return values if superseded is None else np.where(superseded, values * parameters.superseded_penalty, values)
+
+
+def lend_scores(values: Floats, successor_index: Integers) -> Floats:
+    """Each successor's `max(own, what it superseded)`, along whole chains, shape (n,).
+
+    `successor_index[i]` is the position of the candidate that superseded i, -1 for none.
+    """
+    lenders = np.flatnonzero(successor_index >= 0)
+    borrowers = successor_index[lenders]
+    lent = values.copy()
+    # A round passes scores on by one link; values only ever rise to one that is in the list, so it ends.
+    while np.any(lent[lenders] > lent[borrowers]):
+        np.maximum.at(lent, borrowers, lent[lenders])
+    return lent

@@ -1,0 +1,1 @@
+"""Ranking: the published numbers, and the properties that hold for all others."""
