@@ -1,0 +1,42 @@
+"""Ebbtide: a memory engine for AI agents, on PostgreSQL."""
+
+from ebbtide.blocking import Ebbtide
+from ebbtide.handle import AsyncEbbtide
+from ebbtide.rank.fusion import reciprocal_rank_fusion
+from ebbtide.rank.profile import Profile
+from ebbtide.rank.relevance import Relevance, relevance
+from ebbtide.settings import Settings
+from ebbtide.types import (
+    ContextBlock,
+    Draft,
+    Explanation,
+    Forgotten,
+    Hit,
+    Memory,
+    Recall,
+    Remembered,
+    TagFilter,
+    Trace,
+    Version,
+)
+
+__all__ = [
+    "AsyncEbbtide",
+    "ContextBlock",
+    "Draft",
+    "Ebbtide",
+    "Explanation",
+    "Forgotten",
+    "Hit",
+    "Memory",
+    "Profile",
+    "Recall",
+    "Relevance",
+    "Remembered",
+    "Settings",
+    "TagFilter",
+    "Trace",
+    "Version",
+    "reciprocal_rank_fusion",
+    "relevance",
+]

@@ -1,0 +1,167 @@
+"""Ebbtide: the same verbs for code without an event loop, one line a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from functools import update_wrapper
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from ebbtide.errors import InvalidInput
+from ebbtide.handle import AsyncEbbtide, AsyncProfiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ebbtide.clock import Clock
+    from ebbtide.models.protocols import Embedder
+    from ebbtide.settings import Settings
+    from ebbtide.types import Caller
+
+__all__ = ["Ebbtide", "Profiles"]
+
+Call = ParamSpec("Call")
+Answer = TypeVar("Answer")
+Inner = TypeVar("Inner")
+
+
+class Blocking(Protocol[Inner]):
+    """What a blocking verb needs of the object it belongs to."""
+
+    @property
+    def inner(self) -> Inner:
+        """The asynchronous object of the same verbs."""
+        ...
+
+    def run(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Run a call on the event loop's thread and wait for its answer."""
+        ...
+
+
+class blocking(Generic[Inner, Call, Answer]):  # noqa: N801 - read as a decorator, `recall = blocking(AsyncEbbtide.recall)`
+    """Turns a coroutine method into a blocking one of the same signature and docstring."""
+
+    def __init__(self, method: Callable[Concatenate[Inner, Call], Awaitable[Answer]]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, owner: Blocking[Inner] | None, kind: type[Any] | None = None) -> Callable[Call, Answer]:
+        if owner is None:
+            return self.method  # type: ignore[return-value]
+
+        def call(*args: Call.args, **kwargs: Call.kwargs) -> Answer:
+            return owner.run(lambda: self.method(owner.inner, *args, **kwargs))
+
+        return update_wrapper(call, self.method)
+
+
+class Profiles:
+    """The rankings a tenant can use: the presets, and those it saved."""
+
+    save = blocking(AsyncProfiles.save)
+    list = blocking(AsyncProfiles.list)
+    get = blocking(AsyncProfiles.get)
+
+    def __init__(self, handle: Ebbtide) -> None:
+        self.run = handle.run
+        self.inner = handle.inner.profiles
+
+
+class Ebbtide:
+    """A store of memories, seen by one caller. Open it with `Ebbtide.open`."""
+
+    remember = blocking(AsyncEbbtide.remember)
+    remember_many = blocking(AsyncEbbtide.remember_many)
+    recall = blocking(AsyncEbbtide.recall)
+    context = blocking(AsyncEbbtide.context)
+    explain = blocking(AsyncEbbtide.explain)
+    get = blocking(AsyncEbbtide.get)
+    browse = blocking(AsyncEbbtide.browse)
+    history = blocking(AsyncEbbtide.history)
+    revise = blocking(AsyncEbbtide.revise)
+    forget = blocking(AsyncEbbtide.forget)
+
+    def __init__(self, inner: AsyncEbbtide, portal: BlockingPortal | None = None) -> None:
+        self.inner = inner
+        self._stack = ExitStack()
+        self._portal = portal
+        self.profiles = Profiles(self)
+
+    @classmethod
+    def open(
+        cls,
+        location: str | Path | None = None,
+        *,
+        tenant: str = "default",
+        agent: str = "default",
+        user: str | None = None,
+        task: str | None = None,
+        chat: str | None = None,
+        session: str | None = None,
+        timezone: str = "UTC",
+        embedder: Embedder | str | None = "",
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """Open the store at `location`: a folder with a PostgreSQL of its own, or a `postgresql://` DSN.
+
+        Use it as `with Ebbtide.open(…) as memory:`, or call `close()`. Without a location the setting `store` holds.
+        `embedder` is an embedder, or what the setting of that name takes; None is full text alone.
+
+        Raises:
+            InvalidInput: a name or the time zone is not acceptable.
+            StoreError: the store cannot be opened; the error says why and what to do.
+        """
+        inner = AsyncEbbtide.open(
+            location, tenant=tenant, agent=agent, user=user, task=task, chat=chat, session=session, timezone=timezone,
+            embedder=embedder, settings=settings, clock=clock,
+        )  # fmt: skip
+        handle = cls(inner)
+        handle._start()
+        return handle
+
+    def _start(self) -> None:
+        with ExitStack() as stack:
+            self._portal = stack.enter_context(start_blocking_portal())
+            self._portal.call(self.inner.__aenter__)
+            stack.callback(self._portal.call, self.inner.close)
+            self._stack = stack.pop_all()
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks through this handle."""
+        return self.inner.caller
+
+    def run(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Run a call on the event loop's thread and wait for its answer.
+
+        Raises:
+            InvalidInput: the handle is closed.
+        """
+        if self._portal is None:
+            raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
+        return self._portal.call(call)
+
+    def scoped(self, **changes: Any) -> Self:
+        """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.
+
+        Raises:
+            InvalidInput: a name is not acceptable.
+        """
+        return type(self)(self.inner.scoped(**changes), self._portal)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write down what is pending and leave the store; a second call does nothing."""
+        self._portal = None
+        self._stack.close()

@@ -1,0 +1,205 @@
+"""What any value from outside must pass, whichever door it comes through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Any, cast
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from ebbtide.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ebbtide.types import Caller
+
+__all__ = [
+    "LONGEST_ID",
+    "LONGEST_WORD",
+    "check_caller",
+    "check_json",
+    "check_moment",
+    "check_text",
+    "check_texts",
+    "check_vector",
+]
+
+LONGEST_WORD = 200
+LONGEST_ID = 200
+MOST_WORDS = 200
+SEGMENT_FORBIDDEN = frozenset(".*%${}")
+
+
+def check_text(text: Any, field: str, longest: int) -> str:
+    """A string PostgreSQL can hold: no NUL, no lone surrogate, not longer than `longest` characters."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{field} must be text, not {type(text).__name__}.", field=field, remedy="Give a string.")
+    if len(text) > longest:
+        raise InvalidInput(
+            f"{field} has {len(text):,} characters; at most {longest:,} are kept.",
+            field=field,
+            remedy="Shorten it, or split it into several.",
+        )
+    if "\0" in text:
+        raise InvalidInput(f"{field} holds a NUL character.", field=field, remedy="Remove U+0000 from the text.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{field} holds a lone surrogate at position {error.start}.",
+            field=field,
+            remedy="Decode the text properly before giving it.",
+        ) from error
+    return text
+
+
+def check_texts(values: Any, field: str) -> tuple[str, ...]:
+    """A list of short texts, or one comma-separated string; blanks dropped, order kept, repeats removed."""
+    if values is None:
+        return ()
+    if isinstance(values, str):
+        values = values.split(",")
+    if not isinstance(values, Sequence) and not isinstance(values, set | frozenset):
+        raise InvalidInput(
+            f"{field} must be a list of strings.", field=field, remedy='Give a list such as ["a", "b"], or "a, b".'
+        )
+    texts = [check_text(value, field, LONGEST_WORD).strip() for value in cast("Sequence[Any]", values)]
+    unique = tuple(dict.fromkeys(text for text in texts if text))
+    if len(unique) > MOST_WORDS:
+        raise InvalidInput(
+            f"{field} has {len(unique)} entries; at most {MOST_WORDS} are kept.", field=field, remedy="Give fewer."
+        )
+    return unique
+
+
+def check_moment(value: Any, field: str, timezone: str = "UTC") -> datetime | None:
+    """A moment in UTC from an aware datetime, an ISO 8601 string with a zone, or a date.
+
+    A date alone means the start of that day in `timezone`. A time without a zone is refused, and so is a bare
+    year or month: whatever day it were taken for would be a guess.
+    """
+    if value is None:
+        return None
+    moment = _parse_moment(value, field) if isinstance(value, str) else value
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time(), ZoneInfo(timezone))
+    if not isinstance(moment, datetime):
+        raise InvalidInput(
+            f"{field} must be a date and time.",
+            field=field,
+            remedy="Give an aware datetime, or text such as 2026-03-15T09:00:00Z.",
+        )
+    if moment.utcoffset() is None:
+        raise InvalidInput(
+            f"{field} has no time zone.",
+            field=field,
+            remedy="Add one, as in 2026-03-15T09:00:00+01:00, or give the date alone.",
+        )
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidInput(
+            f"{field} lies outside the years 1 to 9999.", field=field, remedy="Give a date within them."
+        ) from error
+
+
+def _parse_moment(text: str, field: str) -> datetime | date:
+    try:
+        if len(text) == len("2026-03-15"):
+            return date.fromisoformat(text)
+        if len(text) > len("2026-03-15"):
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    raise InvalidInput(
+        f"{field} is not a full date: {text[:40]!r}.",
+        field=field,
+        remedy="Write it as 2026-03-15 or 2026-03-15T09:00:00Z; a year alone is not enough.",
+    )
+
+
+def check_json(value: Any, field: str, depth: int = 0) -> None:
+    """Every text within a JSON value is one PostgreSQL can hold, and it nests at most 64 deep."""
+    if depth > 64:
+        raise InvalidInput(f"{field} nests more than 64 deep.", field=field, remedy="Flatten it.")
+    if isinstance(value, str):
+        check_text(value, field, 1_000_000)
+    elif isinstance(value, Mapping):
+        for key, inner in cast("Mapping[Any, Any]", value).items():
+            check_text(key, field, LONGEST_WORD)
+            check_json(inner, field, depth + 1)
+    elif isinstance(value, list | tuple):
+        for inner in cast("Sequence[Any]", value):
+            check_json(inner, field, depth + 1)
+
+
+def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.float32]:
+    """A vector of norm 1 and the store's dimension, from any sequence of finite numbers that is not all zero."""
+    if dimension is None:
+        raise InvalidInput(
+            f"{field} was given, but the store has no model of vectors yet.",
+            field=field,
+            remedy="Open the store with an embedder first.",
+        )
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{field} must be a list of numbers.", field=field, remedy=f"Give {dimension} numbers."
+        ) from error
+    if vector.shape != (dimension,):
+        raise InvalidInput(
+            f"{field} has {vector.size} numbers, the store's model gives {dimension}.",
+            field=field,
+            remedy="Embed with the model the store records.",
+        )
+    norm = float(np.linalg.norm(vector))
+    if not math.isfinite(norm) or norm == 0.0:
+        raise InvalidInput(
+            f"{field} must be finite and not all zero.", field=field, remedy="Check the model that produced it."
+        )
+    return (vector / norm).astype(np.float32)
+
+
+def check_caller(caller: Caller) -> Caller:
+    """The caller itself, if every name can stand for exactly one party.
+
+    Raises:
+        InvalidInput: tenant or agent is empty; or user, chat or session could not be one namespace segment
+            (empty, longer than 200 characters, or holding `.`, `*`, `%`, `$`, `{`, `}` or white space).
+    """
+    for field in ("tenant", "agent", "task"):
+        value = getattr(caller, field)
+        if value is None and field == "task":
+            continue
+        text = check_text(value, field, LONGEST_ID)
+        if not text or any(character.isspace() or not character.isprintable() for character in text) or "*" in text:
+            raise InvalidInput(
+                f"{field} must be a name without white space or *.",
+                field=field,
+                remedy=f"Give the {field} a plain name.",
+            )
+    for field in ("user", "chat", "session"):
+        value = getattr(caller, field)
+        if value is None:
+            continue
+        text = check_text(value, field, LONGEST_ID)
+        if not text or any(c in SEGMENT_FORBIDDEN or c.isspace() or not c.isprintable() for c in text):
+            raise InvalidInput(
+                f"{field} must be one plain segment.",
+                field=field,
+                remedy="Use an id without white space or any of . * % $ { }, such as a UUID.",
+            )
+    try:
+        ZoneInfo(caller.timezone)
+    except (KeyError, ValueError, OSError, TypeError) as error:
+        raise InvalidInput(
+            f"{str(caller.timezone)[:60]!r} is not a time zone.",
+            field="timezone",
+            remedy="Use an IANA name such as Europe/Zurich.",
+        ) from error
+    return caller

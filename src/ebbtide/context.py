@@ -1,0 +1,44 @@
+"""A context block for a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.errors import InvalidInput
+from ebbtide.read.block import render_block
+from ebbtide.recall import read_rules, recall
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller, ContextBlock
+
+__all__ = ["context", "count_tokens"]
+
+CHARACTERS_A_TOKEN = 4
+
+
+async def context(
+    engine: Engine, caller: Caller, query: str, *, budget: int | None = None, **asked: Any
+) -> ContextBlock:
+    """The memories for a query as a block of at most `budget` tokens. See `AsyncEbbtide.context`."""
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
+        raise InvalidInput(
+            "budget must be a whole number of tokens, 0 or more.", field="budget", remedy="Leave it out for no limit."
+        )
+    recalled = await recall(engine, caller, query, **asked)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rules = await read_rules(transaction, caller.tenant)
+    return render_block(
+        recalled.hits,
+        rules,
+        count_tokens=lambda text: count_tokens(engine, text),
+        budget=budget,
+        timezone=caller.timezone,
+    )
+
+
+def count_tokens(engine: Engine, text: str) -> int:
+    """Tokens of a text by the embedder's tokenizer; four characters a token where there is none."""
+    if engine.embedder is None:
+        return -(-len(text) // CHARACTERS_A_TOKEN)
+    return engine.embedder.count_tokens(text)

@@ -1,0 +1,155 @@
+"""The database: a pool of connections and the transaction every path works in."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor, sql
+from psycopg.rows import namedtuple_row
+from psycopg_pool import AsyncConnectionPool
+
+from ebbtide.db.errors import translated
+from ebbtide.db.statements import statement
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from ebbtide.settings import Settings
+
+__all__ = ["SCHEMA", "Database", "Transaction"]
+
+SCHEMA = "ebbtide"
+ROLE = "ebbtide_app"
+
+# A recall's plans are the same for every caller of a statement, and planning one costs as much as running it.
+SESSION = (
+    "SET search_path = ebbtide, public; SET plan_cache_mode = force_generic_plan; SET jit = off; "
+    "SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'; SET default_transaction_isolation = 'read committed'; "
+)
+
+
+class Transaction:
+    """One open transaction, seen as one tenant."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: AsyncConnection[Any]) -> None:
+        self.connection = connection
+
+    async def run(self, name: str, **values: Any) -> AsyncCursor[Any]:
+        """Execute the statement `name` with `values`; binary results, prepared on first use."""
+        cursor = self.connection.cursor(binary=True)
+        await cursor.execute(statement(name), values, prepare=True)
+        return cursor
+
+    async def all(self, name: str, **values: Any) -> Sequence[Any]:
+        """Every row of a statement, each a tuple."""
+        return await (await self.run(name, **values)).fetchall()
+
+    async def one(self, name: str, **values: Any) -> Any:
+        """The first row of a statement, or None."""
+        return await (await self.run(name, **values)).fetchone()
+
+    async def named(self, name: str, **values: Any) -> Sequence[Any]:
+        """Every row of a statement, each a named tuple."""
+        cursor = self.connection.cursor(binary=True, row_factory=namedtuple_row)
+        await cursor.execute(statement(name), values, prepare=True)
+        return await cursor.fetchall()
+
+
+class Database:
+    """Connections to one store. The only place that opens, configures and closes them."""
+
+    def __init__(self, dsn: str, settings: Settings, *, role: str | None) -> None:
+        self.dsn = dsn
+        self.settings = settings
+        self.role = role
+        self._pool = AsyncConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=settings.pool_connections,
+            open=False,
+            timeout=settings.connect_timeout_seconds,
+            configure=self._configure,
+            # A connection is left inside a failed transaction only when the server went away; the pool replaces it.
+            kwargs={"autocommit": True, "prepare_threshold": None, "application_name": "ebbtide"},
+        )
+
+    async def open(self) -> None:
+        """Open the pool and wait for its first connection.
+
+        Raises:
+            StoreUnavailable: the server does not answer in time.
+        """
+        with translated():
+            await self._pool.open(wait=True, timeout=self.settings.connect_timeout_seconds)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    async def _configure(self, connection: AsyncConnection[Any]) -> None:
+        from pgvector.psycopg import register_vector_async
+
+        timeout = int(self.settings.statement_timeout_seconds * 1000)
+        await connection.execute(SESSION)
+        await connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(timeout)))
+        await register_vector_async(connection)
+        if self.role is not None:
+            await connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self.role)))
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """A pooled connection outside any transaction."""
+        with translated():
+            async with self._pool.connection() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def transaction(
+        self,
+        tenant: str,
+        *,
+        snapshot: bool = False,
+        settings: Mapping[str, str | int] | None = None,
+        durable: bool = True,
+    ) -> AsyncIterator[Transaction]:
+        """A transaction that sees `tenant` alone.
+
+        `snapshot` reads everything as of one moment and cannot write. `settings` are set for this transaction.
+        A transaction that is not `durable` may lose its last moments when the server crashes, and commits faster.
+
+        Raises:
+            StoreError: whatever the driver raised inside the block, translated.
+        """
+        local: dict[str, str | int] = {"ebbtide.tenant": tenant, **(settings or {})}
+        if not durable:
+            local["synchronous_commit"] = "off"
+        async with self.connection() as connection:
+            await connection.execute(opening(snapshot, local), prepare=False)
+            try:
+                yield Transaction(connection)
+            except BaseException:
+                await roll_back(connection)
+                raise
+            await connection.execute("COMMIT", prepare=False)
+
+
+def opening(snapshot: bool, local: Mapping[str, str | int]) -> sql.Composed:
+    """BEGIN and its SET LOCALs as one message: literals, since set_config() does not reach the shards of a cluster."""
+    begin = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN")
+    locals_ = [
+        sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(*name.split(".")), sql.Literal(value))
+        for name, value in local.items()
+    ]
+    return sql.SQL("; ").join([begin, *locals_])
+
+
+async def roll_back(connection: AsyncConnection[Any]) -> None:
+    """End a failed transaction; a connection that cannot even do that is closed, and the pool replaces it."""
+    try:
+        await connection.execute("ROLLBACK", prepare=False)
+    except psycopg.Error:
+        await connection.close()

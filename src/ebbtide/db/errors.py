@@ -1,0 +1,63 @@
+"""The one place where the driver's errors become Ebbtide's."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg import errors as sqlstate
+from psycopg_pool import PoolTimeout
+
+from ebbtide.errors import Conflict, EbbtideError, InvalidInput, StoreError, StoreUnavailable, StoreUnsuitable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["translated"]
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what the driver raises inside the block into an EbbtideError."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error) from error
+
+
+def translate(error: psycopg.Error) -> EbbtideError:
+    """The EbbtideError that says what a driver error means to the caller.
+
+    Nothing of the statement or of its values enters the message: they may hold what another reader must not see.
+    """
+    if isinstance(error, PoolTimeout):
+        return StoreUnavailable(
+            "No database connection became free in time.",
+            remedy="Raise pool_connections, or send fewer requests at once.",
+        )
+    if isinstance(error, sqlstate.QueryCanceled):
+        return StoreUnavailable(
+            "The database took too long to answer.", remedy="Narrow the request, or raise statement_timeout_seconds."
+        )
+    if isinstance(error, sqlstate.InsufficientPrivilege):
+        return StoreUnsuitable(
+            "The database refuses this to Ebbtide's role.", remedy="Run `ebbtide migrate` as the owner of the schema."
+        )
+    if isinstance(error, (sqlstate.UndefinedTable, sqlstate.UndefinedColumn, sqlstate.InvalidSchemaName)):
+        return StoreUnsuitable("The database does not hold Ebbtide's schema.", remedy="Run `ebbtide migrate`.")
+    if isinstance(error, (sqlstate.DeadlockDetected, sqlstate.SerializationFailure, sqlstate.UniqueViolation)):
+        return Conflict("Another writer changed the same memories at the same moment.", remedy="Try again.")
+    if isinstance(error, (sqlstate.DiskFull, sqlstate.OutOfMemory, sqlstate.TooManyConnections)):
+        return StoreUnavailable(
+            "The database server is out of resources.", remedy="Free disk space, memory or connections on it."
+        )
+    if isinstance(error, psycopg.DataError):
+        return InvalidInput("The database cannot hold a value as given.", remedy="Shorten or correct the values given.")
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        return StoreUnavailable(
+            "The database does not answer.", remedy="Check that it runs and that the location is right."
+        )
+    return StoreError(
+        f"The database reported an error ({error.sqlstate or 'no code'}).", remedy="See the server's log for its text."
+    )

@@ -1,0 +1,98 @@
+-- Memories read whole, by id or by place.
+
+-- fragment: memory_row
+m.id, m.content, m.namespace, m.kind, m.agent_id, m.user_id, m.task_id, m.chat_id, m.session_id, m.sequence, m.speaker, m.labels, m.tags,
+m.metadata, m.source, m.subject, m.predicate, m.importance, m.confidence,
+(coalesce(s.positive, 0) + 1.0::float8) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2) AS usefulness,
+m.status, m.maturity, m.confirmed_at, m.revision, m.superseded_by, m.created_at, m.updated_at, m.last_mentioned_at, m.observed_at,
+m.valid_from, m.invalidated_at, m.expires_at, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, m.embedding_pending
+
+-- name: by_ids
+-- Memories of one agent by their ids, whatever their status, except forgotten ones.
+SELECT {{memory_row}}
+FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
+
+-- name: tombstones
+-- Which of these ids belong to forgotten memories, and at which revision they were forgotten.
+SELECT m.id, m.revision, m.deleted_at FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status = 'tombstoned';
+
+-- name: taken_ids
+-- Which of these ids the tenant has in use, for whichever agent.
+SELECT m.id, m.status, m.agent_id = %(agent)s AS same_agent FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: history
+-- Every image of a memory, oldest first, with the interval in which it was current.
+SELECT v.revision, v.content, v.status, v.maturity, v.superseded_by, v.current_since, v.current_until
+FROM memory_version v WHERE v.tenant_id = %(tenant)s AND v.agent_id = %(agent)s AND v.id = %(id)s
+UNION ALL
+SELECT m.revision, m.content, m.status, m.maturity, m.superseded_by, m.current_since, NULL
+FROM memory m WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s AND m.status <> 'tombstoned'
+ORDER BY revision;
+
+-- name: for_update
+-- Locks one memory and answers with what a writer checks before it changes it.
+SELECT m.revision, m.status, m.current_since, m.chat_id, m.sequence, m.speaker, m.observed_at, m.session_id
+FROM memory m WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s
+FOR NO KEY UPDATE;
+
+-- name: revise
+-- Gives a memory new content; everything derived from the old content changes with it.
+UPDATE memory m
+SET content = %(content)s, content_hash = %(content_hash)s, search = to_tsvector(%(configuration)s::regconfig, %(search_text)s),
+    embedding = %(embedding)s::halfvec, context_embedding = %(context_embedding)s::halfvec, embedding_pending = %(pending)s,
+    importance = coalesce(%(importance)s, m.importance), confidence = coalesce(%(confidence)s, m.confidence),
+    kind = coalesce(%(kind)s, m.kind), labels = coalesce(%(labels)s::text[], m.labels), tags = coalesce(%(tags)s::text[], m.tags),
+    metadata = coalesce(%(metadata)s::jsonb, m.metadata), revision = m.revision + 1, updated_at = %(now)s,
+    current_since = greatest(%(now)s, m.current_since)
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s;
+
+-- name: forget
+-- Leaves a tombstone: the id, its place and its revision; nothing of what it said.
+UPDATE memory m
+SET status = 'tombstoned', revision = m.revision + 1, deleted_at = %(now)s, updated_at = %(now)s, content = '',
+    content_hash = '', search = '', embedding = NULL, context_embedding = NULL, embedding_pending = false, labels = '{}', tags = '{}',
+    metadata = '{}', source = NULL, subject = NULL, predicate = NULL, speaker = NULL, personal_data = '{}', current_since = greatest(%(now)s, m.current_since)
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s
+RETURNING m.revision;
+
+-- name: drop_versions
+-- The earlier images of a forgotten memory.
+DELETE FROM memory_version v WHERE v.tenant_id = %(tenant)s AND v.id = %(id)s;
+
+-- name: drop_answers
+-- The kept answers that led to a forgotten memory: its key's next use is a new write.
+DELETE FROM idempotency i WHERE i.tenant_id = %(tenant)s AND i.memory_id = %(id)s;
+
+-- name: drop_mentions
+-- The links from a forgotten memory to what it was about.
+DELETE FROM mention n WHERE n.tenant_id = %(tenant)s AND n.memory_id = %(id)s;
+
+-- name: drop_relations
+-- The relations that rest on a forgotten memory; what was derived from them goes with them.
+DELETE FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = %(id)s;
+
+-- name: drop_strength
+-- How firmly a forgotten memory was held.
+DELETE FROM strength s WHERE s.tenant_id = %(tenant)s AND s.memory_id = %(id)s;
+
+-- name: following_turns
+-- The turn after a forgotten or revised one, whose context vector was made with it, and the turn that is now before it.
+SELECT n.id, n.embedding, p.embedding
+FROM memory n
+LEFT JOIN LATERAL (
+    SELECT b.embedding FROM memory b
+    WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = %(chat)s AND b.sequence < n.sequence
+      AND b.embedding IS NOT NULL AND b.status = 'active'
+    ORDER BY b.sequence DESC LIMIT 1) p ON true
+WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.chat_id = %(chat)s AND n.sequence > %(sequence)s
+  AND n.embedding IS NOT NULL AND n.status = 'active'
+ORDER BY n.sequence LIMIT 1;
+
+-- name: fence_session
+-- Raises a session's revision, so that work which started before a forget is turned away.
+INSERT INTO session AS s (tenant_id, session_id, agent_id, user_id, revision, created_at)
+VALUES (%(tenant)s, %(session)s, %(agent)s, %(user)s, 2, %(now)s)
+ON CONFLICT (tenant_id, session_id) DO UPDATE SET revision = s.revision + 1;

@@ -1,0 +1,449 @@
+-- The whole store, told in the order of a memory's life.
+--
+-- Who may use it (tenant, api_key, policy, namespace_rule, profile), what is remembered (memory, its
+-- strength and its earlier versions), what it is about (entities, relations), where it came from (sessions,
+-- turns, documents), what is disputed, held, erased and proven (conflict, legal_hold, receipt, audit), and
+-- what the engine learns about itself (recall_log and the statistics).
+--
+-- Three rules hold everywhere. `tenant_id` leads every primary key and every foreign key, so one
+-- `create_distributed_table` a table puts the store on Citus. Row-level security is on and forced: a
+-- transaction sees the tenant named by the setting `ebbtide.tenant`, and raises an error when none is
+-- named. Times are UTC and come from the caller, never from now(): an answer can be computed again.
+
+CREATE TABLE store (
+    singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+    schema_version integer NOT NULL,
+    text_search_configuration text NOT NULL,
+    model_name text,
+    model_dimension integer,
+    created_at timestamptz NOT NULL
+);
+
+CREATE TABLE tenant (
+    tenant_id text PRIMARY KEY,
+    settings jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL
+);
+
+CREATE TABLE api_key (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    name text NOT NULL,
+    secret_hash bytea NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamptz NOT NULL,
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE policy (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    task_id text NOT NULL DEFAULT '',
+    fields jsonb NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, task_id)
+);
+
+CREATE TABLE namespace_rule (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    pattern text NOT NULL,
+    bonus double precision NOT NULL DEFAULT 0,
+    instruction text,
+    default_kind text,
+    personal_data text,
+    retention_days integer,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE profile (
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    body jsonb NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, name)
+);
+
+-- Everything searchable is a row here. Columns that change on every read live in strength instead, since
+-- rewriting this wide, much-indexed row for a counter would cost more than the recall itself.
+CREATE TABLE memory (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    namespace text NOT NULL,
+    user_id text,
+    task_id text,
+    chat_id text,
+    session_id text,
+    sequence integer,
+    speaker text,
+    kind text NOT NULL,
+    content text NOT NULL,
+    content_hash bytea NOT NULL,
+    search tsvector NOT NULL,
+    -- The vector of the content alone; its dimension is fixed when a model is recorded.
+    embedding halfvec,
+    -- For a turn of a conversation, norm(v + .7 v_previous): what was said, in the light of what it answers.
+    context_embedding halfvec,
+    embedding_pending boolean NOT NULL DEFAULT false,
+    labels text[] NOT NULL DEFAULT '{}',
+    tags text[] NOT NULL DEFAULT '{}',
+    metadata jsonb NOT NULL DEFAULT '{}',
+    source text,
+    subject text,
+    predicate text,
+    personal_data text[] NOT NULL DEFAULT '{}',
+    importance double precision NOT NULL,
+    confidence double precision NOT NULL,
+    status text NOT NULL CHECK (status IN ('active', 'archived', 'quarantined', 'deleted', 'tombstoned')),
+    maturity text NOT NULL CHECK (maturity IN ('unconfirmed', 'confirmed', 'superseded', 'invalidated')),
+    confirmed_at timestamptz,
+    revision integer NOT NULL,
+    superseded_by uuid,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    last_mentioned_at timestamptz,
+    observed_at timestamptz,
+    valid_from timestamptz,
+    invalidated_at timestamptz,
+    expires_at timestamptz,
+    deleted_at timestamptz,
+    -- Since when the row has said what it says now: the start of this revision in system time.
+    current_since timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+) PARTITION BY HASH (tenant_id);
+
+CREATE TABLE memory_0 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 0);
+CREATE TABLE memory_1 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 1);
+CREATE TABLE memory_2 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 2);
+CREATE TABLE memory_3 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 3);
+CREATE TABLE memory_4 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 4);
+CREATE TABLE memory_5 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 5);
+CREATE TABLE memory_6 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 6);
+CREATE TABLE memory_7 PARTITION OF memory FOR VALUES WITH (MODULUS 8, REMAINDER 7);
+
+-- Vectors and text stay inside the row: an exact search reads every one of them.
+ALTER TABLE memory_0 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_1 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_2 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_3 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_4 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_5 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_6 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+ALTER TABLE memory_7 ALTER embedding SET STORAGE MAIN, ALTER context_embedding SET STORAGE MAIN, SET (toast_tuple_target = 4080);
+
+-- One live statement of a text in a namespace; a superseded or archived one does not stand in the way of saying it anew.
+CREATE UNIQUE INDEX memory_exact_duplicate ON memory (tenant_id, agent_id, namespace, content_hash)
+    WHERE status = 'active' AND superseded_by IS NULL;
+CREATE INDEX memory_browse ON memory (tenant_id, agent_id, created_at);
+CREATE INDEX memory_turn ON memory (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
+CREATE INDEX memory_successor ON memory (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX memory_speaker ON memory (tenant_id, agent_id, speaker) WHERE speaker IS NOT NULL;
+CREATE INDEX memory_pending ON memory (tenant_id, id) WHERE embedding_pending;
+CREATE INDEX memory_words ON memory USING gin (tenant_id, agent_id, search);
+
+-- How firmly a memory is held. No row means never accessed: the defaults below.
+CREATE TABLE strength (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    access_count integer NOT NULL DEFAULT 0,
+    last_accessed_at timestamptz,
+    stability double precision NOT NULL DEFAULT 1.0,
+    difficulty double precision NOT NULL DEFAULT 2.5,
+    half_life double precision NOT NULL DEFAULT 30.0,
+    decayed_at timestamptz,
+    positive integer NOT NULL DEFAULT 0,
+    negative integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, memory_id),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Every earlier image of a memory with the interval [current_since, current_until) in which it was current.
+CREATE TABLE memory_version (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    revision integer NOT NULL,
+    agent_id text NOT NULL,
+    namespace text NOT NULL,
+    user_id text,
+    task_id text,
+    chat_id text,
+    session_id text,
+    sequence integer,
+    speaker text,
+    kind text NOT NULL,
+    content text NOT NULL,
+    content_hash bytea NOT NULL,
+    search tsvector NOT NULL,
+    embedding halfvec,
+    context_embedding halfvec,
+    labels text[] NOT NULL,
+    tags text[] NOT NULL,
+    metadata jsonb NOT NULL,
+    source text,
+    subject text,
+    predicate text,
+    personal_data text[] NOT NULL,
+    importance double precision NOT NULL,
+    confidence double precision NOT NULL,
+    status text NOT NULL,
+    maturity text NOT NULL,
+    confirmed_at timestamptz,
+    superseded_by uuid,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    last_mentioned_at timestamptz,
+    observed_at timestamptz,
+    valid_from timestamptz,
+    invalidated_at timestamptz,
+    expires_at timestamptz,
+    deleted_at timestamptz,
+    current_since timestamptz NOT NULL,
+    current_until timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id, revision),
+    FOREIGN KEY (tenant_id, id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX memory_version_scope ON memory_version (tenant_id, agent_id, current_since);
+
+CREATE TABLE entity (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    type text NOT NULL,
+    name text NOT NULL,
+    name_hash bytea NOT NULL,
+    base_confidence double precision NOT NULL,
+    memory_id uuid,
+    merged_into uuid,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX entity_name ON entity (tenant_id, agent_id, name_hash);
+
+CREATE TABLE entity_alias (
+    tenant_id text NOT NULL,
+    entity_id uuid NOT NULL,
+    alias_hash bytea NOT NULL,
+    alias text NOT NULL,
+    tokens text[] NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, entity_id, alias_hash),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX entity_alias_lookup ON entity_alias (tenant_id, alias_hash);
+
+CREATE TABLE mention (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, memory_id, entity_id),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX mention_entity ON mention (tenant_id, entity_id);
+
+CREATE TABLE relation (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    subject_id uuid NOT NULL,
+    predicate text NOT NULL,
+    object_id uuid NOT NULL,
+    memory_id uuid NOT NULL,
+    derived boolean NOT NULL DEFAULT false,
+    valid_from timestamptz,
+    invalidated_at timestamptz,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, subject_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, object_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX relation_subject ON relation (tenant_id, subject_id);
+CREATE INDEX relation_object ON relation (tenant_id, object_id);
+
+-- A derived relation and the two it follows from; it vanishes with either.
+CREATE TABLE derivation (
+    tenant_id text NOT NULL,
+    relation_id uuid NOT NULL,
+    premise_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, relation_id, premise_id),
+    FOREIGN KEY (tenant_id, relation_id) REFERENCES relation (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, premise_id) REFERENCES relation (tenant_id, id) ON DELETE CASCADE
+);
+
+-- A session's revision fences late work: what was captured at an older one is refused.
+CREATE TABLE session (
+    tenant_id text NOT NULL,
+    session_id text NOT NULL,
+    agent_id text NOT NULL,
+    user_id text,
+    revision integer NOT NULL DEFAULT 1,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, session_id)
+);
+
+CREATE TABLE turn (
+    tenant_id text NOT NULL,
+    chat_id text NOT NULL,
+    id uuid NOT NULL,
+    parent_id uuid,
+    agent_id text NOT NULL,
+    role text NOT NULL,
+    content text NOT NULL,
+    memory_id uuid,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, chat_id, id)
+);
+
+CREATE TABLE document (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    namespace text NOT NULL,
+    path text NOT NULL,
+    content_hash bytea NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE conflict (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    older_id uuid NOT NULL,
+    newer_id uuid NOT NULL,
+    reason text NOT NULL,
+    resolution text,
+    created_at timestamptz NOT NULL,
+    resolved_at timestamptz,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, older_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, newer_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE legal_hold (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    reason text NOT NULL,
+    filter jsonb NOT NULL,
+    placed_at timestamptz NOT NULL,
+    released_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE receipt (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    body jsonb NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+-- The first answer to a client's key, given again to a retry.
+CREATE TABLE idempotency (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    key text NOT NULL,
+    body_hash bytea NOT NULL,
+    memory_id uuid NOT NULL,
+    outcome text NOT NULL,
+    warnings text[] NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, key)
+);
+
+CREATE TABLE audit (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    at timestamptz NOT NULL,
+    agent_id text NOT NULL,
+    user_id text,
+    action text NOT NULL CHECK (action IN ('read', 'write', 'update', 'delete', 'status', 'warning')),
+    memory_id uuid,
+    detail jsonb NOT NULL DEFAULT '{}',
+    seal_id uuid,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX audit_memory ON audit (tenant_id, memory_id);
+
+CREATE TABLE audit_seal (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    previous_digest bytea NOT NULL,
+    digest bytea NOT NULL,
+    row_count integer NOT NULL,
+    sealed_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+-- What was asked and which ids came back with which scores; never content.
+CREATE TABLE recall_log (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    user_id text,
+    profile text NOT NULL,
+    memory_ids uuid[] NOT NULL,
+    relevance double precision[] NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE serendipity_arm (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    alpha double precision NOT NULL DEFAULT 1,
+    beta double precision NOT NULL DEFAULT 1,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, user_id)
+);
+
+CREATE TABLE route_statistic (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    term text NOT NULL,
+    entity_type text NOT NULL,
+    matches integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, agent_id, term, entity_type)
+);
+
+-- How common a word is among an agent's memories, sampled; read only where a scope is too large to count.
+CREATE TABLE lexeme_statistic (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    lexeme text NOT NULL,
+    document_share double precision NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, lexeme)
+);
+
+-- Isolation: the tenant of the transaction, and nothing else. current_setting raises when it was never set,
+-- so a forgotten setting fails closed; '' (left behind by an earlier transaction) matches no tenant.
+DO $policies$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY[
+        'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
+        'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict',
+        'legal_hold', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'serendipity_arm',
+        'route_statistic', 'lexeme_statistic']
+    LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format(
+            'CREATE POLICY same_tenant ON %I USING (tenant_id = current_setting(''ebbtide.tenant'')) '
+            'WITH CHECK (tenant_id = current_setting(''ebbtide.tenant''))', name);
+    END LOOP;
+END
+$policies$;
+
+-- Scheduled work walks over the tenants: the owner of the schema may list their names, and sets each in turn.
+CREATE POLICY owner_lists ON tenant FOR SELECT TO CURRENT_USER USING (true);

@@ -1,0 +1,239 @@
+-- The read path. Every statement reads one tenant and one agent; the caller's scope arrives as parameters.
+
+-- fragment: named
+(%(everything)s OR m.namespace = ANY(%(exact)s::text[]) OR m.namespace ^@ ANY(%(prefixes)s::text[])
+ OR m.namespace ~ ANY(%(expressions)s::text[]))
+AND (cardinality(%(foreign)s::text[]) = 0 OR NOT m.namespace ^@ ANY(%(foreign)s::text[]) OR m.namespace ^@ ANY(%(own)s::text[]))
+
+-- fragment: filtered
+(%(unfiltered)s OR (
+    (%(kinds)s::text[] IS NULL OR m.kind = ANY(%(kinds)s::text[]))
+    AND (%(labels)s::text[] IS NULL OR m.labels && %(labels)s::text[])
+    AND (%(tags_any)s::text[] IS NULL OR m.tags && %(tags_any)s::text[])
+    AND (%(tags_all)s::text[] IS NULL OR m.tags @> %(tags_all)s::text[])
+    AND (%(tags_none)s::text[] IS NULL OR NOT m.tags && %(tags_none)s::text[])
+    AND (%(tags_exact)s::text[] IS NULL OR (m.tags @> %(tags_exact)s::text[] AND m.tags <@ %(tags_exact)s::text[]))
+    AND (%(metadata_path)s::jsonpath IS NULL OR jsonb_path_match(
+        jsonb_build_object('metadata', m.metadata, 'field', jsonb_build_object(
+            'importance', m.importance, 'confidence', m.confidence, 'speaker', m.speaker, 'subject', m.subject,
+            'predicate', m.predicate, 'user', m.user_id, 'task', m.task_id, 'chat', m.chat_id, 'session', m.session_id,
+            'seq', m.sequence, 'source', m.source, 'maturity', m.maturity, 'revision', m.revision,
+            'created_at', extract(epoch FROM m.created_at), 'updated_at', extract(epoch FROM m.updated_at),
+            'observed_at', extract(epoch FROM m.observed_at), 'valid_from', extract(epoch FROM m.valid_from),
+            'invalidated_at', extract(epoch FROM m.invalidated_at), 'expires_at', extract(epoch FROM m.expires_at),
+            'last_mentioned_at', extract(epoch FROM m.last_mentioned_at))),
+        %(metadata_path)s::jsonpath, %(metadata_values)s::jsonb, true) IS TRUE)))
+
+-- fragment: live
+m.status = 'active' AND (m.expires_at IS NULL OR m.expires_at > %(now)s) AND (m.valid_from IS NULL OR m.valid_from <= %(valid_at)s)
+AND CASE WHEN m.superseded_by IS NULL THEN m.invalidated_at IS NULL OR m.invalidated_at > %(valid_at)s
+         ELSE %(with_superseded)s OR m.invalidated_at > %(valid_at)s END
+
+-- fragment: readable
+m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{named}} AND {{live}} AND {{filtered}}
+
+-- fragment: present
+memory m
+
+-- fragment: past
+(SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search,
+        embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
+        confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
+        expires_at, false AS embedding_pending
+ FROM memory
+ WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND status <> 'tombstoned'
+ UNION ALL
+ SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search,
+        embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
+        confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
+        expires_at, false
+ FROM memory_version
+ WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND current_until > %(as_of)s) m
+
+-- fragment: asked
+asked AS (SELECT q.place, q.query FROM unnest(%(terms)s::tsquery[]) WITH ORDINALITY AS q(query, place))
+
+-- fragment: near_exact
+near AS (
+    SELECT m.id FROM {{source}}
+    WHERE {{readable}} AND m.embedding IS NOT NULL AND %(vector)s::halfvec IS NOT NULL
+    ORDER BY ((m.embedding <=> %(vector)s::halfvec)
+              + %(context_weight)s * (coalesce(m.context_embedding, m.embedding) <=> %(vector)s::halfvec)) + 0
+    LIMIT %(rows)s)
+
+-- fragment: near_index
+near AS (
+    SELECT found.id FROM (
+        SELECT m.id, m.embedding <=> %(vector)s::halfvec AS distance FROM memory m
+        WHERE {{readable}}
+        ORDER BY m.embedding <=> %(vector)s::halfvec
+        LIMIT %(rows)s) found
+    ORDER BY found.distance)
+
+-- fragment: lexical_exact
+occurrence AS MATERIALIZED (
+    SELECT m.id, asked.place, ts_rank(m.search, asked.query) AS frequency
+    FROM {{source}} CROSS JOIN asked
+    WHERE {{readable}} AND m.search @@ %(any_term)s::tsquery AND m.search @@ asked.query),
+rarity AS (
+    SELECT asked.place, ln(1 + (greatest(%(scope_rows)s::float8, count(o.id)) - count(o.id) + 0.5) / (count(o.id) + 0.5)) AS idf
+    FROM asked LEFT JOIN occurrence o ON o.place = asked.place
+    GROUP BY asked.place),
+lexical AS (
+    SELECT o.id, sum(rarity.idf * o.frequency) AS score
+    FROM occurrence o JOIN rarity ON rarity.place = o.place
+    GROUP BY o.id ORDER BY score DESC, o.id LIMIT %(rows)s)
+
+-- fragment: lexical_budget
+rarity AS (SELECT r.place, r.idf FROM unnest(%(idfs)s::float8[]) WITH ORDINALITY AS r(idf, place)),
+lexical AS (
+    SELECT m.id, (SELECT sum(r.idf * ts_rank(m.search, a.query)) FROM asked a JOIN rarity r ON r.place = a.place
+                  WHERE m.search @@ a.query) AS score
+    FROM memory m
+    WHERE {{readable}} AND m.search @@ %(any_term)s::tsquery
+    ORDER BY score DESC, m.id LIMIT %(rows)s)
+
+-- fragment: found
+chosen AS (SELECT id FROM near UNION SELECT id FROM lexical),
+adjacent AS (
+    SELECT n.id FROM (
+        SELECT m.chat_id, m.sequence FROM {{source}}
+        JOIN (SELECT id FROM near LIMIT %(adjacent)s) top ON m.id = top.id
+        WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL
+        UNION
+        SELECT m.chat_id, m.sequence FROM {{source}}
+        JOIN (SELECT id FROM lexical LIMIT %(adjacent)s) top ON m.id = top.id
+        WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL) t
+    JOIN LATERAL (
+        SELECT m.id FROM {{source}}
+        WHERE m.chat_id = t.chat_id AND m.sequence IN (t.sequence - 1, t.sequence + 1, t.sequence + 2) AND {{readable}}) n ON true
+    WHERE %(adjacent)s > 0),
+linked AS (
+    WITH RECURSIVE chain AS (
+        SELECT m.id, m.superseded_by, 1 AS depth FROM {{source}} JOIN chosen ON chosen.id = m.id
+        WHERE m.tenant_id = %(tenant)s AND m.superseded_by IS NOT NULL AND %(with_superseded)s
+        UNION
+        SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN {{source}} ON m.id = chain.superseded_by
+        WHERE {{readable}} AND chain.depth < 100)
+    SELECT id FROM chain),
+found AS (SELECT id FROM chosen UNION SELECT id FROM adjacent UNION SELECT id FROM linked)
+
+-- fragment: columns
+m.id, (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity,
+(1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity,
+EXISTS (SELECT FROM near WHERE near.id = m.id) AS by_vector, lexical.score::float8 AS lexical,
+m.superseded_by, (m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE) AS superseded,
+m.chat_id, m.sequence, m.speaker, (m.kind = 'message' AND right(rtrim(m.content), 1) IN ('?', '？', '؟')) AS is_question,
+extract(epoch FROM m.created_at)::float8 AS created_at, extract(epoch FROM m.observed_at)::float8 AS observed_at,
+m.namespace, m.content_hash, (SELECT sum(rarity.idf)::float8 FROM rarity) AS lexical_maximum
+
+-- fragment: weighed_columns
+{{columns}}, m.importance, m.confidence, extract(epoch FROM m.updated_at)::float8 AS updated_at,
+extract(epoch FROM m.valid_from)::float8 AS valid_from, extract(epoch FROM m.last_mentioned_at)::float8 AS last_mentioned_at, m.labels,
+((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,
+coalesce(s.access_count, 0) AS access_count, ts_rank_cd(m.search, %(any_term)s::tsquery)::float8 AS cover,
+(SELECT count(*) FROM asked WHERE m.search @@ asked.query)::float8 / greatest((SELECT count(*) FROM asked), 1) AS keyword_share
+
+-- name: words
+-- The distinct words of a text, stemmed as the store's memories are.
+SELECT lexeme FROM unnest(tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s))) AS lexeme;
+
+-- name: shape
+-- How many live memories a scope holds, who speaks in the agent's conversations, and whether its partition has a vector index.
+WITH RECURSIVE speakers AS (
+    (SELECT m.speaker, 1 AS depth FROM memory m
+     WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.speaker IS NOT NULL ORDER BY m.speaker LIMIT 1)
+    UNION ALL
+    SELECT following.speaker, speakers.depth + 1 FROM speakers
+    CROSS JOIN LATERAL (
+        SELECT m.speaker FROM memory m
+        WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.speaker > speakers.speaker ORDER BY m.speaker LIMIT 1) following
+    WHERE speakers.depth < 500)
+SELECT (SELECT count(*) FROM memory m
+        WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL AND {{named}}),
+       (SELECT array_agg(speaker) FROM speakers);
+
+-- name: has_index
+-- Whether the vectors of this tenant's partition have an index that may be used.
+SELECT EXISTS (
+    SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    WHERE i.indisvalid AND c.relname = %(index)s AND c.relnamespace = 'ebbtide'::regnamespace);
+
+-- name: partition
+-- The partition a tenant's memories lie in.
+SELECT p.relid::regclass::text FROM pg_partition_tree('memory') p
+WHERE p.isleaf AND satisfies_hash_partition('memory'::regclass, 8, right(p.relid::regclass::text, 1)::integer, %(tenant)s::text);
+
+-- name: word_sample
+-- The words of a sample of a scope's memories: how common each is.
+SELECT lexeme, count(*)::integer, (SELECT count(*)::integer FROM memory m
+    TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1) WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s) AS sampled
+FROM memory m TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1), unnest(tsvector_to_array(m.search)) AS lexeme
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s
+GROUP BY lexeme;
+
+-- name: exact
+-- Candidates of a scope that is searched exactly, with what the listwise law reads of each.
+WITH {{asked}}, {{near_exact}}, {{lexical_exact}}, {{found}}
+SELECT {{columns}}
+FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: exact_weighed
+-- The same with everything the other laws weigh.
+WITH {{asked}}, {{near_exact}}, {{lexical_exact}}, {{found}}
+SELECT {{weighed_columns}}
+FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
+LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: indexed
+-- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
+WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
+SELECT {{columns}}
+FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: indexed_weighed
+-- The same with everything the other laws weigh.
+WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
+SELECT {{weighed_columns}}
+FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
+LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: rows
+-- The memories of the final hits, whole.
+SELECT {{memory_row}}
+FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: browse
+-- Memories of a scope without a query, newest first.
+SELECT {{memory_row}}
+FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE {{readable}} AND (%(before_created)s::timestamptz IS NULL OR (m.created_at, m.id) < (%(before_created)s::timestamptz, %(before_id)s::uuid))
+ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s;
+
+-- name: judge
+-- One memory measured against a query: which condition of the scope it fails, how near it is, which words it holds.
+SELECT m.status, m.superseded_by, m.expires_at, m.valid_from, m.invalidated_at, m.namespace, {{named}} AS named, {{filtered}} AS filtered,
+       (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, m.embedding IS NOT NULL AS has_vector,
+       (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS t(query) WHERE m.search @@ t.query)::integer AS words
+FROM {{source}}
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s AND m.status <> 'tombstoned';
+
+-- name: rules
+-- The tenant's rules on namespaces: bonuses and instructions.
+SELECT pattern, bonus, instruction FROM namespace_rule WHERE tenant_id = %(tenant)s ORDER BY created_at, id;
+
+-- name: reinforce
+-- Adds accesses that were counted since the last time.
+INSERT INTO strength AS s (tenant_id, memory_id, access_count, last_accessed_at)
+SELECT %(tenant)s, a.id, a.count, a.last
+FROM unnest(%(ids)s::uuid[], %(counts)s::integer[], %(moments)s::timestamptz[]) AS a(id, count, last)
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = a.id AND m.status <> 'tombstoned'
+ORDER BY a.id
+ON CONFLICT (tenant_id, memory_id) DO UPDATE
+SET access_count = s.access_count + excluded.access_count,
+    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at);

@@ -1,0 +1,131 @@
+-- The write path.
+
+-- fragment: memory_columns
+tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash,
+search, embedding, context_embedding, embedding_pending, labels, tags, metadata, source, subject, predicate, personal_data,
+importance, confidence, status, maturity, confirmed_at, revision, superseded_by, created_at, updated_at,
+last_mentioned_at, observed_at, valid_from, invalidated_at, expires_at, deleted_at, current_since
+
+-- fragment: version_columns
+tenant_id, id, revision, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content,
+content_hash, search, embedding, context_embedding, labels, tags, metadata, source, subject, predicate, personal_data,
+importance, confidence, status, maturity, confirmed_at, superseded_by, created_at, updated_at, last_mentioned_at,
+observed_at, valid_from, invalidated_at, expires_at, deleted_at, current_since
+
+-- name: insert
+-- Stores a batch in the order given and answers with the ids that were new; the others are exact duplicates of live rows.
+INSERT INTO memory ({{memory_columns}})
+SELECT %(tenant)s, r.id, r.agent_id, r.namespace, r.user_id, r.task_id, r.chat_id, r.session_id, r.sequence, r.speaker, r.kind, r.content,
+       decode(r.content_hash, 'hex'), to_tsvector(%(configuration)s::regconfig, r.search_text), r.embedding, r.context_embedding,
+       r.embedding_pending, r.labels, r.tags, r.metadata, r.source, r.subject, r.predicate, r.personal_data, r.importance, r.confidence,
+       r.status, r.maturity, r.confirmed_at, r.revision, r.superseded_by, r.created_at, r.updated_at, r.last_mentioned_at,
+       r.observed_at, r.valid_from, r.invalidated_at, r.expires_at, r.deleted_at, r.current_since
+FROM ROWS FROM (
+         jsonb_to_recordset(%(rows)s::jsonb) AS (
+             id uuid, agent_id text, namespace text, user_id text, task_id text, chat_id text, session_id text, sequence integer, speaker text,
+             kind text, content text, content_hash text, search_text text, embedding_pending boolean, labels text[], tags text[],
+             metadata jsonb, source text, subject text, predicate text, personal_data text[], importance double precision,
+             confidence double precision, status text, maturity text, confirmed_at timestamptz, revision integer,
+             superseded_by uuid, created_at timestamptz, updated_at timestamptz, last_mentioned_at timestamptz,
+             observed_at timestamptz, valid_from timestamptz, invalidated_at timestamptz, expires_at timestamptz,
+             deleted_at timestamptz, current_since timestamptz),
+         unnest(%(embeddings)s::halfvec[]),
+         unnest(%(context_embeddings)s::halfvec[])
+     ) AS r(id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search_text,
+            embedding_pending, labels, tags, metadata, source, subject, predicate, personal_data, importance, confidence, status, maturity,
+            confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
+            expires_at, deleted_at, current_since, embedding, context_embedding)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: find_duplicates
+-- The live memories that already say what a batch says, and whether each has run out in the meantime.
+SELECT m.id, m.agent_id, m.namespace, m.content_hash,
+       (m.expires_at <= %(now)s OR m.invalidated_at <= %(now)s) IS TRUE AS ended
+FROM memory m
+JOIN unnest(%(namespaces)s::text[], %(hashes)s::bytea[]) AS h(namespace, content_hash)
+  ON m.namespace = h.namespace AND m.content_hash = h.content_hash
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL;
+
+-- name: archive_ended
+-- Moves expired or invalidated memories out of the way of the same words said anew.
+UPDATE memory SET status = 'archived', revision = revision + 1, updated_at = %(now)s, current_since = greatest(%(now)s, current_since)
+WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]) AND status = 'active'
+  AND (expires_at <= %(now)s OR invalidated_at <= %(now)s);
+
+-- name: lock
+-- Locks memories in the order of their ids, so that two writers wait for each other in one direction only.
+SELECT id FROM memory WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE;
+
+-- name: mention
+-- A memory that was said again: it is fresh, but not new.
+UPDATE memory SET updated_at = %(now)s, last_mentioned_at = %(now)s
+WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]);
+
+-- name: heads
+-- For each memory that is to be superseded, the live end of its chain of successors, where the agent may see it.
+WITH RECURSIVE chain AS (
+    SELECT m.id AS asked, m.id, m.superseded_by, 1 AS depth
+    FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned'
+    UNION ALL
+    SELECT chain.asked, m.id, m.superseded_by, chain.depth + 1
+    FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.superseded_by
+    WHERE m.tenant_id = %(tenant)s AND chain.depth < 1000
+)
+SELECT chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since
+FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.id
+WHERE chain.superseded_by IS NULL;
+
+-- name: keep_version
+-- Keeps the image of memories that are about to change, current until now.
+INSERT INTO memory_version ({{version_columns}}, current_until)
+SELECT {{version_columns}}, greatest(%(now)s, current_since) FROM memory WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]);
+
+-- name: supersede
+-- Links memories to what replaced them; an open end of validity becomes the start of the new one.
+UPDATE memory m
+SET superseded_by = s.new_id, maturity = 'superseded', revision = m.revision + 1, updated_at = %(now)s,
+    current_since = greatest(%(now)s, m.current_since), invalidated_at = coalesce(m.invalidated_at, greatest(m.valid_from, s.starts_at))
+FROM unnest(%(old_ids)s::uuid[], %(new_ids)s::uuid[], %(starts)s::timestamptz[]) AS s(old_id, new_id, starts_at)
+WHERE m.tenant_id = %(tenant)s AND m.id = s.old_id AND m.superseded_by IS NULL AND m.status <> 'tombstoned'
+RETURNING m.id;
+
+-- name: audit
+-- One row a memory written, changed or forgotten, in the transaction that did it.
+INSERT INTO audit (tenant_id, id, at, agent_id, user_id, action, memory_id, detail)
+SELECT %(tenant)s, a.id, %(now)s, %(agent)s, %(user)s, %(action)s, a.memory_id, a.detail
+FROM unnest(%(audit_ids)s::uuid[], %(ids)s::uuid[], %(details)s::jsonb[]) AS a(id, memory_id, detail);
+
+-- name: idempotent_answers
+-- The first answers given to these keys.
+SELECT key, body_hash, memory_id, outcome, warnings FROM idempotency
+WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND key = ANY(%(keys)s::text[]);
+
+-- name: keep_answer
+-- Remembers the answer to a key; another transaction may have been first.
+INSERT INTO idempotency (tenant_id, agent_id, key, body_hash, memory_id, outcome, warnings, created_at)
+VALUES (%(tenant)s, %(agent)s, %(key)s, %(body_hash)s, %(memory_id)s, %(outcome)s, %(warnings)s, %(now)s)
+ON CONFLICT DO NOTHING RETURNING key;
+
+-- name: neighbours
+-- For turns of conversations, the nearest stored turn before each and after each.
+SELECT t.place, p.sequence, p.embedding, n.id, n.sequence, n.embedding
+FROM unnest(%(places)s::integer[], %(chats)s::text[], %(sequences)s::integer[]) AS t(place, chat_id, sequence)
+LEFT JOIN LATERAL (
+    SELECT m.sequence, m.embedding FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.chat_id = t.chat_id AND m.sequence < t.sequence
+      AND m.embedding IS NOT NULL AND m.status = 'active'
+    ORDER BY m.sequence DESC LIMIT 1) p ON true
+LEFT JOIN LATERAL (
+    SELECT m.id, m.sequence, m.embedding FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.chat_id = t.chat_id AND m.sequence > t.sequence
+      AND m.embedding IS NOT NULL AND m.status = 'active'
+    ORDER BY m.sequence LIMIT 1) n ON true
+WHERE p.sequence IS NOT NULL OR n.id IS NOT NULL;
+
+-- name: set_context
+-- Sees turns in the light of a turn that was stored after them but said before.
+UPDATE memory m SET context_embedding = c.context_embedding
+FROM unnest(%(ids)s::uuid[], %(context_embeddings)s::halfvec[]) AS c(id, context_embedding)
+WHERE m.tenant_id = %(tenant)s AND m.id = c.id;

@@ -1,0 +1,35 @@
+"""The engine: everything a path needs, passed first to each of them; there are no globals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ebbtide.clock import Clock
+    from ebbtide.db.database import Database
+    from ebbtide.db.migrate import StoreFacts
+    from ebbtide.models.protocols import Embedder
+    from ebbtide.settings import Settings
+
+from ebbtide.caches import AccessBuffer, ScopeCache
+
+__all__ = ["Engine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One opened store with the model, the settings and the clock it is used with."""
+
+    database: Database
+    facts: StoreFacts
+    embedder: Embedder | None
+    settings: Settings
+    clock: Clock
+    scopes: ScopeCache = field(default_factory=ScopeCache)
+    accesses: AccessBuffer = field(default_factory=AccessBuffer)
+
+    @property
+    def dimension(self) -> int | None:
+        """Dimensions of the store's vectors; None while no model is recorded."""
+        return self.facts.model_dimension

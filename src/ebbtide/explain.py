@@ -1,0 +1,167 @@
+"""Why a memory did, or did not, come back for a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+
+from ebbtide.errors import NotFound
+from ebbtide.identifiers import parse_id
+from ebbtide.rank.gates import drops
+from ebbtide.read.report import contributions_of
+from ebbtide.recall import Searched, search
+from ebbtide.types import Explanation
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+
+__all__ = ["explain"]
+
+REASONS = {
+    "include_superseded": "It was superseded by a newer memory, which is returned in its place.",
+    "min_similarity": "Its similarity {value} is below the floor of {threshold}.",
+    "min_confidence": "Its confidence {value} is below the floor of {threshold}.",
+    "relevance_floor": "Its relevance before scoring, {value}, is below the floor of {threshold}.",
+    "min_score": "Its relevance {value} is below the minimum of {threshold}.",
+    "relative_cutoff": "Its relevance {value} is below {threshold}, the profile's share of the best one.",
+    "personal_data": "It holds personal data, which the profile does not return.",
+    "full_text_fallback": "It was found by full text alone, and the vector search filled the limit without it.",
+    "identical_content": "It says the same as the more relevant {threshold} and was folded into it.",
+    "limit": "It ranks {value}, beyond the limit of {threshold}.",
+    "namespace": "Its namespace {value} is not among those that were read.",
+    "status": "Its status is {value}; only active memories are searched.",
+    "expired": "It expired at {value}.",
+    "superseded": "It was superseded by {value}.",
+    "not_yet_valid": "It is true only from {value} on.",
+    "invalidated": "It has not been true since {value}.",
+    "filter": "A filter on kind, labels, tags or where leaves it out.",
+    "unknown_then": "It was not known yet at {threshold}.",
+    "not_a_candidate": "Neither search found it: its similarity is {value}, and the farthest candidate had {threshold}.",
+    "no_vector": "It has no vector yet, and holds no word of the query.",
+}
+
+
+async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | str, **asked: Any) -> Explanation:
+    """Why the memory does, or does not, come back for the query under the same arguments that recall takes.
+
+    Raises:
+        NotFound: the agent has no such memory, or it was forgotten.
+    """
+    id_ = parse_id(memory_id, "memory_id")
+    searched = await search(engine, caller, query, **asked)
+    place = next((place for place, candidate in enumerate(searched.found.candidates.ids) if candidate == id_), None)
+    if place is None:
+        return await explain_absence(engine, caller, searched, id_)
+    kept = searched.selection.kept.tolist()
+    similarity = searched.found.candidates.similarity[place]
+    facts: dict[str, Any] = {
+        "similarity": None if np.isnan(similarity) else float(similarity),
+        "relevance": float(searched.scored.values[place]),
+        "contributions": contributions_of(searched, place),
+    }
+    if place in kept:
+        rank = kept.index(place) + 1
+        return Explanation(
+            memory_id=id_,
+            returned=True,
+            rank=rank,
+            stage="returned",
+            rule="returned",
+            reason=f"It came back, at rank {rank}.",
+            **facts,
+        )
+    drop = next(drop for drop in drops(searched.found.candidates, searched.selection) if drop.id == id_)
+    ranked = searched.selection.ranked.tolist()
+    return Explanation(
+        memory_id=id_,
+        returned=False,
+        rank=ranked.index(place) + 1 if place in ranked else None,
+        stage=drop.stage,
+        rule=drop.rule,
+        value=drop.value,
+        threshold=str(drop.duplicate_of) if drop.duplicate_of is not None else drop.threshold,
+        reason=reason(drop.rule, drop.value, drop.duplicate_of or drop.threshold),
+        **facts,
+    )
+
+
+def reason(rule: str, value: Any, threshold: Any) -> str:
+    """The sentence that tells a rule's decision."""
+    return REASONS[rule].format(value=_short(value), threshold=_short(threshold))
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id_: UUID) -> Explanation:
+    """Why a memory was no candidate: the first condition of the scope that it fails, or how far off it was."""
+    scope = searched.scope
+    values = {**scope.parameters(), "id": id_, "vector": searched.vector, "terms": searched.terms.queries}
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.named(f"recall.judge{scope.suffix}", **values)
+        if not rows and scope.as_of is not None:
+            rows = await transaction.named("recall.judge", **values)
+            if rows:
+                return _absent(id_, "scope", "unknown_then", None, scope.as_of.isoformat(), None)
+    if not rows:
+        raise NotFound(
+            f"There is no memory {id_}.",
+            field="memory_id",
+            remedy="Check the id and the agent; a forgotten memory is gone.",
+        )
+    row = rows[0]
+    now = scope.as_of or scope.now
+    failed = next((check for check in _conditions(row, now, scope.valid_at) if check[0]), None)
+    if failed is not None:
+        _, rule, value, threshold = failed
+        return _absent(id_, "scope", rule, value, threshold, row.similarity)
+    if not row.has_vector:
+        return _absent(id_, "candidates", "no_vector", None, None, None)
+    found = searched.found.candidates.similarity
+    farthest = float(np.nanmin(found)) if len(found) and not np.isnan(found).all() else None
+    return _absent(id_, "candidates", "not_a_candidate", row.similarity, farthest, row.similarity)
+
+
+def _conditions(row: Any, now: Any, valid_at: Any) -> list[tuple[bool, str, Any, Any]]:
+    """What the scope demands of a memory, in the order of its statement: whether it fails, the rule, the value, the threshold."""
+    outlived = row.superseded_by is not None and not (row.invalidated_at is not None and row.invalidated_at > valid_at)
+    return [
+        (not row.named, "namespace", row.namespace, None),
+        (row.status != "active", "status", row.status, "active"),
+        (row.expires_at is not None and row.expires_at <= now, "expired", _iso(row.expires_at), _iso(now)),
+        (
+            row.valid_from is not None and row.valid_from > valid_at,
+            "not_yet_valid",
+            _iso(row.valid_from),
+            _iso(valid_at),
+        ),
+        (outlived, "superseded", str(row.superseded_by), None),
+        (
+            row.invalidated_at is not None and row.invalidated_at <= valid_at,
+            "invalidated",
+            _iso(row.invalidated_at),
+            _iso(valid_at),
+        ),
+        (not row.filtered, "filter", None, None),
+    ]
+
+
+def _iso(moment: Any) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _absent(id_: UUID, stage: str, rule: str, value: Any, threshold: Any, similarity: float | None) -> Explanation:
+    return Explanation(
+        memory_id=id_,
+        returned=False,
+        stage=stage,
+        rule=rule,
+        value=value,
+        threshold=threshold,
+        similarity=similarity,
+        reason=reason(rule, value, threshold),
+    )

@@ -1,0 +1,86 @@
+"""Profiles a tenant keeps beside the presets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.errors import InvalidInput, NotFound
+from ebbtide.rank.presets import DEFAULT_PROFILE, PRESETS
+from ebbtide.rank.profile import Profile, parse_profile, review
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+
+__all__ = ["get_profile", "list_profiles", "resolve_profile", "save_profile"]
+
+
+async def resolve_profile(engine: Engine, caller: Caller, profile: str | Profile | Mapping[str, Any] | None) -> Profile:
+    """The profile of a recall: given as such, by the name of a preset or of one the tenant saved, or the default.
+
+    Raises:
+        InvalidInput: there is no profile of that name.
+        InvalidProfile: a profile given as data cannot be computed.
+    """
+    if isinstance(profile, Profile):
+        return profile
+    if isinstance(profile, Mapping):
+        return parse_profile(profile)
+    name = DEFAULT_PROFILE if profile is None else profile
+    if name in PRESETS:
+        return PRESETS[name]
+    try:
+        return await get_profile(engine, caller, name)
+    except NotFound as error:
+        raise InvalidInput(
+            f"There is no profile {str(name)[:64]!r}.",
+            field="profile",
+            remedy=f"Use {', '.join(PRESETS)}, or save one.",
+        ) from error
+
+
+async def save_profile(engine: Engine, caller: Caller, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
+    """Keep a profile under its name, and answer with warnings about it.
+
+    Raises:
+        InvalidProfile: it cannot be computed.
+        InvalidInput: its name is a preset's.
+    """
+    warnings = tuple(review(profile))
+    kept = profile if isinstance(profile, Profile) else parse_profile(profile)
+    if kept.name in PRESETS:
+        raise InvalidInput(f"{kept.name} is a preset.", field="name", remedy="Give the profile a name of its own.")
+    async with engine.database.transaction(caller.tenant) as transaction:
+        body = json.dumps(kept.model_dump(mode="json"))
+        await transaction.run(
+            "govern.save_profile", tenant=caller.tenant, name=kept.name, body=body, now=engine.clock.now()
+        )
+    return warnings
+
+
+async def get_profile(engine: Engine, caller: Caller, name: str) -> Profile:
+    """A preset or a saved profile by its name.
+
+    Raises:
+        NotFound: the tenant has none of that name.
+    """
+    if name in PRESETS:
+        return PRESETS[name]
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        row = await transaction.one("govern.profile", tenant=caller.tenant, name=str(name))
+    if row is None:
+        raise NotFound(
+            f"There is no profile {str(name)[:64]!r}.",
+            field="profile",
+            remedy="List the profiles to see which there are.",
+        )
+    return parse_profile(row[0])
+
+
+async def list_profiles(engine: Engine, caller: Caller) -> list[Profile]:
+    """The presets, then the tenant's own, by name."""
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all("govern.profiles", tenant=caller.tenant)
+    return [*PRESETS.values(), *(parse_profile(row[0]) for row in rows)]

@@ -1,0 +1,350 @@
+"""AsyncEbbtide: the public verbs, each a few lines over its path."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+from ebbtide import context as contexts
+from ebbtide import explain as explanations
+from ebbtide import manage
+from ebbtide import recall as recalls
+from ebbtide import remember as writes
+from ebbtide.checks import check_caller
+from ebbtide.govern.profiles import get_profile, list_profiles, save_profile
+from ebbtide.opening import Store
+from ebbtide.rank.profile import Profile
+from ebbtide.types import (
+    Caller,
+    ContextBlock,
+    Draft,
+    Explanation,
+    Forgotten,
+    Memory,
+    Recall,
+    Remembered,
+    TagFilter,
+    Version,
+)
+
+if TYPE_CHECKING:
+    from ebbtide.clock import Clock
+    from ebbtide.models.protocols import Embedder
+    from ebbtide.settings import Settings
+
+__all__ = ["AsyncEbbtide", "AsyncProfiles"]
+
+
+class AsyncProfiles:
+    """The rankings a tenant can use: the presets, and those it saved."""
+
+    def __init__(self, handle: AsyncEbbtide) -> None:
+        self._handle = handle
+
+    async def save(self, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
+        """Keep a profile under its name; answers with warnings about it.
+
+        Raises:
+            InvalidProfile: it cannot be computed as written; the error names the field.
+            InvalidInput: its name is a preset's.
+        """
+        return await save_profile(await self._handle.engine(), self._handle.caller, profile)
+
+    async def list(self) -> list[Profile]:
+        """The presets, then the tenant's own, by name."""
+        return await list_profiles(await self._handle.engine(), self._handle.caller)
+
+    async def get(self, name: str) -> Profile:
+        """The profile of that name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return await get_profile(await self._handle.engine(), self._handle.caller, name)
+
+
+class AsyncEbbtide:
+    """A store of memories, seen by one caller. Open it with `AsyncEbbtide.open`."""
+
+    def __init__(self, store: Store, caller: Caller, *, owner: bool = True) -> None:
+        self._store = store
+        self._owner = owner
+        self.caller = check_caller(caller)
+        self.profiles = AsyncProfiles(self)
+
+    @classmethod
+    def open(
+        cls,
+        location: str | Path | None = None,
+        *,
+        tenant: str = "default",
+        agent: str = "default",
+        user: str | None = None,
+        task: str | None = None,
+        chat: str | None = None,
+        session: str | None = None,
+        timezone: str = "UTC",
+        embedder: Embedder | str | None = "",
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """A handle on the store at `location`: a folder with a PostgreSQL of its own, or a `postgresql://` DSN.
+
+        Use it as `async with AsyncEbbtide.open(…) as memory:`, or `await` it and call `close()`. Without a location the
+        setting `store` holds. `embedder` is an embedder, or what the setting of that name takes; None is full text alone.
+
+        Raises:
+            InvalidInput: a name or the time zone is not acceptable.
+            StoreError: on entering: the store cannot be opened; the error says why and what to do.
+        """
+        caller = Caller(tenant, agent, user, task, chat, session, timezone)
+        return cls(Store(location, settings=settings, embedder=embedder, clock=clock), caller)
+
+    def scoped(self, **changes: Any) -> Self:
+        """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.
+
+        Raises:
+            InvalidInput: a name is not acceptable.
+        """
+        return type(self)(self._store, rescoped(self.caller, changes), owner=False)
+
+    async def engine(self) -> Any:
+        """The engine below, opening the store on first use."""
+        return await self._store.open()
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.__aenter__().__await__()
+
+    async def __aenter__(self) -> Self:
+        await self._store.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Write down what is pending and leave the store. A handle from `scoped` leaves the store to the one it came from."""
+        if self._owner:
+            await self._store.close()
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        namespace: str | None = None,
+        kind: str = "fact",
+        labels: Sequence[str] | str = (),
+        importance: float | None = None,
+        confidence: float | None = None,
+        subject: str | None = None,
+        predicate: str | None = None,
+        observed_at: Any = None,
+        valid_from: Any = None,
+        expires_at: Any = None,
+        ttl_seconds: float | None = None,
+        supersedes: UUID | str | None = None,
+        tags: Sequence[str] | str = (),
+        metadata: Mapping[str, Any] | None = None,
+        speaker: str | None = None,
+        seq: int | None = None,
+        vector: Any = None,
+        idempotency_key: str | None = None,
+        allow_pending: bool = False,
+    ) -> Remembered:
+        """Remember one statement; answers with what became of it.
+
+        Args:
+            content: what to remember, at most 100,000 characters.
+            namespace: a dotted path; `vector.agent.<user>.memory` where the handle has a user, else `vector.global.memory`.
+            kind: fact, preference, howto, correction, learning, note, message, episode, chunk, entity or relation.
+            labels: category labels; factual, procedural, preference, behavioral and episodic have half-lives.
+            importance: 0 to 1, 0.5 unless given; a successor inherits at least that of what it replaces.
+            confidence: 0 to 1, 0.7 unless given.
+            subject, predicate: what the statement is about, for finding contradictions.
+            observed_at: when it was noticed; never guessed.
+            valid_from: since when it is true.
+            expires_at, ttl_seconds: when it ends, or in how many seconds; at most one of them.
+            supersedes: the id of the memory this one replaces.
+            tags, metadata: for filtering. Reserved metadata keys are dropped and named in `warnings`.
+            speaker, seq: who says it and the place in the handle's chat, counted from 0.
+            vector: the content's vector, where the caller has embedded already.
+            idempotency_key: a retry with the same key gets the first answer again.
+            allow_pending: store the text although the embedder fails; a job makes the vector later.
+
+        Raises:
+            InvalidInput: a value is not acceptable; the error names the field.
+            NotFound: the memory to supersede does not exist.
+            IdempotencyMismatch: the key was used with another body.
+            ModelError: the embedder failed.
+        """
+        draft = Draft.model_construct(
+            content=content,
+            namespace=namespace,
+            kind=kind,
+            labels=labels,
+            importance=importance,
+            confidence=confidence,
+            subject=subject,
+            predicate=predicate,
+            observed_at=observed_at,
+            valid_from=valid_from,
+            expires_at=expires_at,
+            ttl_seconds=ttl_seconds,
+            supersedes=supersedes,
+            tags=tags,
+            metadata=metadata,
+            speaker=speaker,
+            seq=seq,
+            vector=vector,
+            idempotency_key=idempotency_key,
+        )
+        return (await writes.remember_many(await self.engine(), self.caller, [draft], allow_pending=allow_pending))[0]
+
+    async def remember_many(
+        self, drafts: Sequence[Draft | Mapping[str, Any] | str], *, allow_pending: bool = False
+    ) -> list[Remembered]:
+        """Remember many statements in one transaction: all of them, or none; answers in their order.
+
+        A draft is a text, a mapping with the arguments of `remember`, or a `Draft`. Errors name the draft's place.
+        """
+        return await writes.remember_many(await self.engine(), self.caller, drafts, allow_pending=allow_pending)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        profile: str | Profile | Mapping[str, Any] | None = None,
+        namespaces: Sequence[str] | str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        labels: Sequence[str] | str | None = None,
+        tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        min_score: float | None = None,
+        min_similarity: float | None = None,
+        as_of: Any = None,
+        valid_at: Any = None,
+        include_superseded: bool = False,
+        vector: Any = None,
+        trace: bool = False,
+    ) -> Recall:
+        """The memories worth most for a query, best first.
+
+        Args:
+            query: what is asked, at most 10,000 characters; long ones are cut down to their question.
+            profile: the ranking: a preset (`tide`, `ontheia`, `agentium`, `ibex`, `eryx`), a saved one's name, or a profile.
+            namespaces: patterns; `vector.team.*` is everything below, without `*` exact. All the agent's unless given,
+                save the own memory of other users where the handle has a user.
+            kinds, labels: one of these.
+            tags: all of a list; or an object of any, all, none and exact.
+            where: a filter on fields and metadata; see `ebbtide.read.filters.compile_filter`.
+            limit: how many, from 1 to the profile's maximum.
+            min_score, min_similarity: thresholds in place of the profile's.
+            as_of: what the store knew at that moment.
+            valid_at: what was true at that moment.
+            include_superseded: also what was replaced meanwhile.
+            vector: the query's vector, where the caller has embedded already.
+            trace: also tell what happened to every candidate.
+
+        Raises:
+            InvalidInput: an argument is not acceptable; the error names it.
+            ModelError: the query could not be embedded.
+        """
+        return await recalls.recall(
+            await self.engine(), self.caller, query, profile=profile, namespaces=namespaces, kinds=kinds, labels=labels, tags=tags,
+            where=where, limit=limit, min_score=min_score, min_similarity=min_similarity, as_of=as_of, valid_at=valid_at,
+            include_superseded=include_superseded, vector=vector, trace=trace,
+        )  # fmt: skip
+
+    async def context(self, query: str, *, budget: int | None = None, **recall: Any) -> ContextBlock:
+        """A block of the memories for a query, to stand at the end of the last user message.
+
+        `budget` is the most tokens the whole block may have; the other arguments are `recall`'s. Nothing a memory says
+        can pass for one of the block's own lines.
+        """
+        return await contexts.context(await self.engine(), self.caller, query, budget=budget, **recall)
+
+    async def explain(self, query: str, memory_id: UUID | str, **recall: Any) -> Explanation:
+        """Why one memory does, or does not, come back for a query; the other arguments are `recall`'s.
+
+        Raises:
+            NotFound: the agent has no such memory, or it was forgotten.
+        """
+        return await explanations.explain(await self.engine(), self.caller, query, memory_id, **recall)
+
+    async def get(self, memory_id: UUID | str) -> Memory:
+        """One memory by its id, superseded and expired ones too.
+
+        Raises:
+            NotFound: the agent has no such memory, or it was forgotten.
+        """
+        return await manage.get(await self.engine(), self.caller, memory_id)
+
+    async def browse(self, *, limit: int = 50, after: UUID | str | None = None, **scope: Any) -> list[Memory]:
+        """Memories of a scope without a query, newest first. `after` is the id of the last one seen.
+
+        `namespaces`, `kinds`, `labels`, `tags`, `where`, `as_of`, `valid_at` and `include_superseded` are `recall`'s.
+        """
+        return await manage.browse(await self.engine(), self.caller, limit=limit, after=after, **scope)
+
+    async def history(self, memory_id: UUID | str) -> list[Version]:
+        """Every image of a memory, oldest first.
+
+        Raises:
+            NotFound: the agent has no such memory, or it was forgotten.
+        """
+        return await manage.history(await self.engine(), self.caller, memory_id)
+
+    async def revise(
+        self,
+        memory_id: UUID | str,
+        content: str,
+        *,
+        expected_revision: int | None = None,
+        vector: Any = None,
+        **changes: Any,
+    ) -> Memory:
+        """Give a memory new content, and new importance, confidence, kind, labels, tags or metadata; history keeps the old.
+
+        Raises:
+            NotFound: the agent has no such memory.
+            StaleRevision: it is not at `expected_revision`.
+            Conflict: another live memory of the namespace says just that.
+        """
+        return await manage.revise(
+            await self.engine(),
+            self.caller,
+            memory_id,
+            content,
+            expected_revision=expected_revision,
+            vector=vector,
+            **changes,
+        )
+
+    async def forget(self, memory_id: UUID | str, expected_revision: int) -> Forgotten:
+        """Forget a memory for good, at the revision that was read.
+
+        Raises:
+            NotFound: the agent has no such memory, or it is forgotten already.
+            StaleRevision: it has changed meanwhile; nothing was done.
+        """
+        return await manage.forget(await self.engine(), self.caller, memory_id, expected_revision)
+
+
+CHANGEABLE = ("tenant", "agent", "user", "task", "chat", "session", "timezone")
+
+
+def rescoped(caller: Caller, changes: Mapping[str, Any]) -> Caller:
+    """The caller with some of its names changed."""
+    from ebbtide.errors import InvalidInput
+
+    unknown = next((name for name in changes if name not in CHANGEABLE), None)
+    if unknown is not None:
+        raise InvalidInput(f"A scope has no {unknown}.", field=unknown, remedy=f"It has {', '.join(CHANGEABLE)}.")
+    return replace(caller, **changes)

@@ -1,0 +1,253 @@
+"""The verbs on single memories: get, browse, history, revise, forget."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
+from ebbtide.identifiers import parse_id
+from ebbtide.read.scope import make_scope
+from ebbtide.remember import audit
+from ebbtide.text import content_hash, embedding_text, search_text
+from ebbtide.types import Draft, Forgotten, Version
+from ebbtide.write.context import in_context, refresh_following
+from ebbtide.write.pending import enqueue_pending
+from ebbtide.write.rows import as_halfvec, memory_of
+from ebbtide.write.validate import Checked, validate
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller, Memory
+
+__all__ = ["browse", "forget", "get", "history", "revise"]
+
+MOST_BROWSED = 1_000
+
+
+async def get(engine: Engine, caller: Caller, memory_id: UUID | str) -> Memory:
+    """One memory by its id, superseded or expired ones too. Raises NotFound."""
+    id_ = parse_id(memory_id, "memory_id")
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        return await _get(transaction, caller, id_)
+
+
+async def _get(transaction: Transaction, caller: Caller, id_: UUID) -> Memory:
+    row = await transaction.one("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=[id_])
+    if row is None:
+        raise missing(id_)
+    return memory_of(row)
+
+
+def missing(id_: UUID) -> NotFound:
+    """The error that says an agent has no such memory, whether it never was, is another's, or was forgotten."""
+    return NotFound(
+        f"There is no memory {id_}.",
+        field="memory_id",
+        remedy="Check the id and the agent; a forgotten memory is gone.",
+    )
+
+
+async def browse(
+    engine: Engine, caller: Caller, *, limit: int = 50, after: UUID | str | None = None, **narrowed: Any
+) -> list[Memory]:
+    """Memories of a scope without a query, newest first; `after` continues behind the last one seen."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_BROWSED:
+        raise InvalidInput(
+            f"limit must be a whole number from 1 to {MOST_BROWSED}.",
+            field="limit",
+            remedy="Page through the rest with after.",
+        )
+    scope = make_scope(caller, engine.clock.now(), **narrowed)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        last = await _get(transaction, caller, parse_id(after, "after")) if after is not None else None
+        rows = await transaction.all(
+            f"recall.browse{scope.suffix}",
+            **scope.parameters(),
+            limit=limit,
+            before_created=last.created_at if last else None,
+            before_id=last.id if last else None,
+        )
+    return [memory_of(row) for row in rows]
+
+
+async def history(engine: Engine, caller: Caller, memory_id: UUID | str) -> list[Version]:
+    """Every image of a memory, oldest first. Raises NotFound."""
+    id_ = parse_id(memory_id, "memory_id")
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all("memory.history", tenant=caller.tenant, agent=caller.agent, id=id_)
+        if not rows:
+            raise missing(id_)
+    return [
+        Version(
+            revision=revision,
+            content=content,
+            status=status,
+            maturity=maturity,
+            superseded_by=successor,
+            since=since,
+            until=until,
+        )
+        for revision, content, status, maturity, successor, since, until in rows
+    ]
+
+
+async def _locked(transaction: Transaction, caller: Caller, id_: UUID, expected_revision: int | None) -> Any:
+    """The row a writer is about to change, locked, at the revision it expects."""
+    if expected_revision is not None and (
+        isinstance(expected_revision, bool) or not isinstance(expected_revision, int)
+    ):
+        raise InvalidInput(
+            "expected_revision must be a whole number.",
+            field="expected_revision",
+            remedy="Give the revision that get returned.",
+        )
+    rows = await transaction.named("memory.for_update", tenant=caller.tenant, agent=caller.agent, id=id_)
+    if not rows or rows[0].status == "tombstoned":
+        raise missing(id_)
+    if expected_revision is not None and rows[0].revision != expected_revision:
+        raise StaleRevision(
+            f"The memory is at revision {rows[0].revision}, not {expected_revision}.",
+            field="expected_revision",
+            remedy=f"Read it again, and repeat with {rows[0].revision} if you still want to.",
+        )
+    return rows[0]
+
+
+async def revise(
+    engine: Engine,
+    caller: Caller,
+    memory_id: UUID | str,
+    content: str,
+    *,
+    expected_revision: int | None = None,
+    vector: Any = None,
+    **changes: Any,
+) -> Memory:
+    """Give a memory new content, and with it new importance, confidence, kind, labels, tags or metadata; the old image is kept.
+
+    Raises:
+        NotFound: there is no such memory.
+        StaleRevision: it is not at `expected_revision`.
+        Conflict: another live memory says just that.
+    """
+    now = engine.clock.now()
+    id_ = parse_id(memory_id, "memory_id")
+    checked = _checked_changes(engine, caller, content, vector, changes)
+    before = await get(engine, caller, id_)
+    made = checked.vector
+    if made is None and engine.embedder is not None:
+        made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
+    async with engine.database.transaction(caller.tenant) as transaction:
+        row = await _locked(transaction, caller, id_, expected_revision)
+        previous = await _previous_vector(transaction, caller, row) if made is not None else None
+        await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)
+        try:
+            await transaction.run(
+                "memory.revise",
+                tenant=caller.tenant,
+                agent=caller.agent,
+                id=id_,
+                now=now,
+                configuration=engine.facts.text_search_configuration,
+                content=checked.content,
+                content_hash=content_hash(checked.content, row.chat_id, row.sequence),
+                search_text=search_text(checked.content, speaker=row.speaker, observed_at=row.observed_at),
+                embedding=as_halfvec(made),
+                context_embedding=as_halfvec(None if made is None or previous is None else in_context(made, previous)),
+                pending=made is None,
+                **{
+                    name: _given(checked, changes, name)
+                    for name in ("importance", "confidence", "kind", "labels", "tags", "metadata")
+                },
+            )
+        except Exception as error:
+            if getattr(error, "sqlstate", None) != "23505":
+                raise
+            raise Conflict(
+                "Another live memory of this namespace says just that.",
+                field="content",
+                remedy="Forget or supersede one of the two.",
+            ) from error
+        await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
+        detail = {"operation": "update", "revision": row.revision + 1, "dropped": list(checked.warnings)}
+        await audit(transaction, caller, "update", [(id_, detail)], now)
+        memory = await _get(transaction, caller, id_)
+        if made is None:
+            await enqueue_pending(transaction, caller, [memory])
+    engine.scopes.forget(caller.tenant)
+    return memory
+
+
+def _checked_changes(engine: Engine, caller: Caller, content: str, vector: Any, changes: dict[str, Any]) -> Checked:
+    allowed = {"importance", "confidence", "kind", "labels", "tags", "metadata"}
+    unknown = next((name for name in changes if name not in allowed), None)
+    if unknown is not None:
+        raise InvalidInput(
+            f"revise has no field {unknown}.",
+            field=unknown,
+            remedy=f"It changes content, {', '.join(sorted(allowed))}.",
+        )
+    draft = Draft.model_construct(content=content, vector=vector, **changes)
+    return validate(draft, caller, engine.settings, now=engine.clock.now(), dimension=engine.dimension)
+
+
+def _given(checked: Checked, changes: dict[str, Any], name: str) -> Any:
+    """The checked value of a field that is to change, None for one that stays."""
+    if changes.get(name) is None:
+        return None
+    value = getattr(checked, name)
+    return json.dumps(value) if name == "metadata" else list(value) if isinstance(value, tuple) else value
+
+
+async def _previous_vector(transaction: Transaction, caller: Caller, row: Any) -> Any:
+    if row.chat_id is None or row.sequence is None:
+        return None
+    found = await transaction.one(
+        "remember.neighbours",
+        tenant=caller.tenant,
+        agent=caller.agent,
+        places=[0],
+        chats=[row.chat_id],
+        sequences=[row.sequence],
+    )
+    return found[2].to_numpy() if found is not None and found[2] is not None else None
+
+
+async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected_revision: int) -> Forgotten:
+    """Forget a memory for good: a tombstone in its place, and everything derived from it gone, in one transaction.
+
+    Raises:
+        NotFound: there is no such memory, or it is forgotten already.
+        StaleRevision: it is not at `expected_revision`; nothing was changed.
+    """
+    now = engine.clock.now()
+    id_ = parse_id(memory_id, "memory_id")
+    if expected_revision is None:
+        raise InvalidInput(
+            "forget needs the revision you read.",
+            field="expected_revision",
+            remedy="Give the revision that get returned.",
+        )
+    async with engine.database.transaction(caller.tenant) as transaction:
+        row = await _locked(transaction, caller, id_, expected_revision)
+        revision = (await transaction.one("memory.forget", tenant=caller.tenant, agent=caller.agent, id=id_, now=now))[
+            0
+        ]
+        for place in ("versions", "answers", "mentions", "relations", "strength"):
+            await transaction.run(f"memory.drop_{place}", tenant=caller.tenant, id=id_)
+        await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
+        if row.session_id is not None:
+            await transaction.run(
+                "memory.fence_session",
+                tenant=caller.tenant,
+                session=row.session_id,
+                agent=caller.agent,
+                user=caller.user,
+                now=now,
+            )
+        await audit(transaction, caller, "delete", [(id_, {"revision": revision})], now)
+    engine.scopes.forget(caller.tenant)
+    return Forgotten(id=id_, revision=revision, forgotten_at=now)

@@ -1,0 +1,191 @@
+"""The candidates of a recall: both arms, in one statement on one snapshot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbtide.govern.namespaces import Rule, bonus_of
+from ebbtide.rank.candidates import Candidates, ListwiseInputs, Source
+from ebbtide.read.question import query_words, term_query
+
+if TYPE_CHECKING:
+    from ebbtide.caches import WordSample
+    from ebbtide.db.database import Transaction
+    from ebbtide.rank.profile import Profile
+    from ebbtide.read.question import Question
+    from ebbtide.read.route import Route
+    from ebbtide.read.scope import Scope
+    from ebbtide.settings import Settings
+
+__all__ = ["Found", "Terms", "find", "read_terms"]
+
+# ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
+RANK_OF_ONE = 0.1 * 6 / math.pi**2
+
+LISTWISE_COLUMNS = 16
+SOURCES = {
+    (True, True): Source.BOTH,
+    (True, False): Source.VECTOR,
+    (False, True): Source.FULL_TEXT,
+    (False, False): Source.GRAPH,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The words a query is searched by, and the query of each."""
+
+    words: tuple[str, ...]
+
+    @property
+    def queries(self) -> list[str]:
+        """One tsquery a word, as text."""
+        return [term_query(word) for word in self.words]
+
+    @property
+    def any(self) -> str:
+        """The tsquery that any of the words satisfies; empty for no words."""
+        return " | ".join(self.queries)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The candidates, and for each the namespace and the words' score."""
+
+    candidates: Candidates
+    namespaces: tuple[str, ...]
+    lexical: NDArray[np.float64]
+
+
+async def read_terms(transaction: Transaction, question: Question, configuration: str) -> Terms:
+    """The query's words, stemmed as the store's memories are."""
+    rows = await transaction.all("recall.words", configuration=configuration, text=query_words(question.asked))
+    return Terms(tuple(row[0] for row in rows))
+
+
+async def find(
+    transaction: Transaction,
+    scope: Scope,
+    profile: Profile,
+    question: Question,
+    terms: Terms,
+    vector: Any,
+    route: Route,
+    settings: Settings,
+    rules: Sequence[Rule],
+) -> Found:
+    """The rows either arm finds, with what the profile's law reads of each."""
+    tide = profile.tide
+    searched = terms if profile.full_text.search != "off" else Terms(())
+    parameters = {
+        **scope.parameters(
+            with_superseded=scope.include_superseded or (tide is not None and tide.lend_superseded_score)
+        ),
+        **lexical_parameters(searched, route, settings),
+        "terms": searched.queries,
+        "vector": vector,
+        "context_weight": 0.0 if tide is None else tide.context_weight,
+        "rows": settings.candidate_rows,
+        "scope_rows": route.rows,
+        "adjacent": route.adjacent if tide is not None else 0,
+    }
+    name = ("indexed" if route.indexed else "exact") + ("" if tide is not None else "_weighed") + scope.suffix
+    rows = await transaction.all(f"recall.{name}", **parameters)
+    return build(rows, question, rules)
+
+
+def lexical_parameters(terms: Terms, route: Route, settings: Settings) -> dict[str, Any]:
+    """Which words find rows, and in a large scope how rare each is.
+
+    In a large scope the rarest words find rows until about `lexical_budget_rows` are found; the others still count in
+    the score of what was found.
+    """
+    if not route.indexed or route.sample is None:
+        return {"any_term": terms.any}
+    idfs = [idf(route.rows, route.sample.share(word) * route.rows) for word in terms.words]
+    return {
+        "any_term": " | ".join(affordable(terms, route.sample, route.rows, settings.lexical_budget_rows)),
+        "idfs": idfs,
+    }
+
+
+def affordable(terms: Terms, sample: WordSample, rows: int, budget: int) -> list[str]:
+    """The queries of the rarest words, until together they find about `budget` rows; at least one."""
+    chosen: list[str] = []
+    spent = 0.0
+    for word in sorted(terms.words, key=sample.share):
+        spent += sample.share(word) * rows
+        if chosen and spent > budget:
+            break
+        chosen.append(term_query(word))
+    return chosen
+
+
+def idf(rows: float, found: float) -> float:
+    """`ln(1 + (N - n + .5) / (n + .5))`: the rarity of a word that n of N rows hold (BM25's)."""
+    return math.log(1 + (max(rows, found) - found + 0.5) / (found + 0.5))
+
+
+def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rule]) -> Found:
+    """Candidates from the rows of one statement."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 9)
+    (ids, similarity, context, by_vector, lexical, successors, superseded, chats, sequence, speakers, is_question, created, observed,
+     namespaces, hashes, maxima) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+    found_by_words = [score is not None for score in lexical]
+    scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
+    position = {id_: place for place, id_ in enumerate(ids)}
+    observed_at = np.array(observed, dtype=np.float64)
+    listwise = ListwiseInputs(
+        lexical=scores,
+        lexical_maximum=float(maxima[0] or 0.0) if maxima else 0.0,
+        context_similarity=np.array(context, dtype=np.float64),
+        chats=chats,
+        sequence=np.array(sequence, dtype=np.float64),
+        speaker_matches=np.array([speaker == question.named[0] for speaker in speakers])
+        if len(question.named) == 1
+        else None,
+        is_question=np.array(is_question, dtype=np.bool_),
+        asked_time_matches=None if question.window is None else question.window.mask(observed_at),
+        successor_index=np.array(
+            [position.get(id_, -1) if id_ is not None else -1 for id_ in successors], dtype=np.int64
+        ),
+    )
+    bonuses = {namespace: bonus_of(rules, namespace) for namespace in set(namespaces)} if rules else {}
+    candidates = Candidates.build(
+        ids,
+        similarity=np.clip(np.array(similarity, dtype=np.float64), 0.0, 1.0),
+        source=np.array([SOURCES[pair] for pair in zip(by_vector, found_by_words, strict=True)], dtype=np.int64),
+        created_at=np.array(created, dtype=np.float64),
+        observed_at=observed_at,
+        bonuses=[bonuses[namespace] for namespace in namespaces] if rules else None,
+        content_hash=hashes,
+        superseded=np.array(superseded, dtype=np.bool_),
+        listwise=listwise,
+        **(weighed_columns(columns, found_by_words) if len(columns) > LISTWISE_COLUMNS else {}),
+    )
+    return Found(candidates, namespaces, scores)
+
+
+def weighed_columns(columns: Sequence[Sequence[Any]], found_by_words: Sequence[bool]) -> Mapping[str, Any]:
+    """What only the weighing laws read."""
+    importance, confidence, updated, valid_from, mentioned, labels, usefulness, accesses, cover, keywords = (
+        columns[LISTWISE_COLUMNS:] or [()] * 10
+    )
+    return {
+        "importance": np.array(importance, dtype=np.float64),
+        "confidence": np.array(confidence, dtype=np.float64),
+        "updated_at": np.array(updated, dtype=np.float64),
+        "valid_from": np.array(valid_from, dtype=np.float64),
+        "last_mentioned_at": np.array(mentioned, dtype=np.float64),
+        "labels": labels,
+        "usefulness": np.array(usefulness, dtype=np.float64),
+        "access_count": np.array(accesses, dtype=np.float64),
+        "text_rank": np.where(np.array(found_by_words, dtype=np.bool_), np.array(cover, dtype=np.float64), np.nan),
+        "keyword_share": np.array(keywords, dtype=np.float64),
+    }

@@ -1,0 +1,100 @@
+"""What a search tells: its hits, and on request the trace of every candidate."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from ebbtide.rank.candidates import Source
+from ebbtide.rank.gates import drops
+from ebbtide.rank.score import reported_similarity
+from ebbtide.types import Drop, Hit, Trace, TraceCandidate
+
+if TYPE_CHECKING:
+    from ebbtide.recall import Searched
+
+__all__ = ["contributions_of", "hits_of", "source_of", "trace_of"]
+
+SourceName = Literal["vector", "full_text", "both", "graph"]
+SOURCES: dict[int, SourceName] = {
+    Source.VECTOR: "vector",
+    Source.FULL_TEXT: "full_text",
+    Source.BOTH: "both",
+    Source.GRAPH: "graph",
+}
+
+
+def source_of(searched: Searched, place: int) -> SourceName:
+    """Which arm found a candidate; under Ibex's contract a row that both found is a vector hit."""
+    name = SOURCES[int(searched.found.candidates.source[place])]
+    return "vector" if name == "both" and searched.profile.full_text.reports_rank else name
+
+
+def contributions_of(searched: Searched, place: int) -> dict[str, float]:
+    """What a candidate's relevance is made of, by name; the parts sum to it."""
+    return dict(zip(searched.scored.names, searched.scored.contributions[place].tolist(), strict=True))
+
+
+def hits_of(searched: Searched) -> tuple[Hit, ...]:
+    """The hits, best first."""
+    candidates, selection = searched.found.candidates, searched.selection
+    similarity = reported_similarity(searched.profile, candidates)
+    return tuple(
+        Hit.model_construct(
+            id=memory.id,
+            content=memory.content,
+            namespace=memory.namespace,
+            kind=memory.kind,
+            similarity=_known(similarity[place]),
+            relevance=float(searched.scored.values[place]),
+            source=source_of(searched, place),
+            contributions=contributions_of(searched, place),
+            duplicates=tuple(candidates.ids[other] for other in selection.duplicates.get(place, ())),
+            memory=memory,
+        )
+        for place in selection.kept.tolist()
+        for memory in [searched.memories[cast("Any", candidates.ids[place])]]
+    )
+
+
+def trace_of(searched: Searched) -> Trace:
+    """Every candidate with what each stage made of it, and every drop with its rule."""
+    candidates = searched.found.candidates
+    order = np.argsort(-searched.scored.values, kind="stable").tolist()
+    return Trace(
+        query=searched.question.text,
+        asked=searched.question.asked,
+        words=searched.terms.words,
+        profile=searched.profile.name,
+        route="indexed" if searched.route.indexed else "exact",
+        scope_rows=searched.route.rows,
+        candidates=tuple(
+            TraceCandidate(
+                id=cast("Any", candidates.ids[place]),
+                source=source_of(searched, place),
+                similarity=_known(candidates.similarity[place]),
+                lexical=float(searched.found.lexical[place]),
+                relevance=float(searched.scored.values[place]),
+                contributions=contributions_of(searched, place),
+            )
+            for place in order
+        ),
+        drops=tuple(
+            Drop(
+                id=cast("Any", drop.id),
+                stage=drop.stage,
+                rule=drop.rule,
+                value=drop.value,
+                threshold=str(drop.duplicate_of) if drop.duplicate_of is not None else drop.threshold,
+            )
+            for drop in drops(candidates, searched.selection)
+        ),
+        notes=searched.notes,
+        milliseconds=dict(searched.milliseconds),
+    )
+
+
+def _known(value: Any) -> float | None:
+    return None if math.isnan(value) else float(value)

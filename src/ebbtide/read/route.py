@@ -1,0 +1,85 @@
+"""How a scope is searched: exactly, or by the indexes where it is too large for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ebbtide.caches import ScopeShape, WordSample
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.read.scope import Scope
+
+__all__ = ["Route", "plan_route", "shape_of"]
+
+# A scope that large changes little between two counts, and counting it is not free.
+LARGE_SCOPE_SECONDS = 60.0
+SAMPLED_ROWS = 2_000
+ADJACENT_TURNS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way a recall takes.
+
+    Attributes:
+        indexed: vectors by HNSW and words by a budget of rows, rather than every row of the scope.
+        outgrown: the scope is too large to search exactly, but its partition has no vector index yet.
+        rows: live memories in the scope, before filters.
+        sample: how common words are in a large scope, None in a small one.
+        adjacent: how many of the best rows of each arm bring the turns around them along.
+    """
+
+    indexed: bool
+    outgrown: bool
+    rows: int
+    sample: WordSample | None
+    adjacent: int
+
+
+async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
+    """The scope's rows and speakers, counted again after a few seconds or after a write of this engine."""
+    tenant = scope.caller.tenant
+    known = engine.scopes.get(tenant, scope.key)
+    if known is not None:
+        return known
+    async with engine.database.transaction(tenant, snapshot=True) as transaction:
+        rows, speakers = await transaction.one("recall.shape", **scope.names())
+        large = rows > engine.settings.exact_search_rows
+        indexed = large and await has_index(transaction, tenant)
+        sample = await sample_words(transaction, scope, rows) if large else None
+    shape = ScopeShape(rows, tuple(speakers or ()), indexed, sample)
+    engine.scopes.put(
+        tenant, scope.key, shape, seconds=LARGE_SCOPE_SECONDS if large else engine.settings.scope_cache_seconds
+    )
+    return shape
+
+
+def plan_route(engine: Engine, scope: Scope, shape: ScopeShape, *, has_vector: bool) -> Route:
+    """Exact below the crossover and for the past, whose versions no index covers; by the indexes above it."""
+    large = shape.rows > engine.settings.exact_search_rows
+    indexed = large and shape.indexed and scope.as_of is None and has_vector
+    return Route(indexed, large and not shape.indexed, shape.rows, shape.sample, ADJACENT_TURNS)
+
+
+async def has_index(transaction: Transaction, tenant: str) -> bool:
+    """Whether the tenant's partition has a vector index that may be used."""
+    partition = await transaction.one("recall.partition", tenant=tenant)
+    found = await transaction.one("recall.has_index", index=index_name(partition[0]))
+    return bool(found[0])
+
+
+def index_name(partition: str) -> str:
+    """The name of a partition's vector index."""
+    return f"{partition.rsplit('.', 1)[-1]}_vectors"
+
+
+async def sample_words(transaction: Transaction, scope: Scope, rows: int) -> WordSample:
+    """How common words are, by a sample of about 2,000 of the agent's memories."""
+    percent = min(100.0, 100.0 * SAMPLED_ROWS / rows)
+    found = await transaction.all(
+        "recall.word_sample", tenant=scope.caller.tenant, agent=scope.caller.agent, percent=percent
+    )
+    return WordSample({word: count for word, count, _ in found}, found[0][2] if found else 0)

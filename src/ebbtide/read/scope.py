@@ -1,0 +1,146 @@
+"""The scope of a read: who asks, where, for which memories and as of when; the parameters of every statement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from ebbtide.checks import check_moment, check_texts
+from ebbtide.errors import InvalidInput
+from ebbtide.govern.namespaces import NamespaceScope, read_scope
+from ebbtide.read.filters import CompiledFilter, compile_filter
+from ebbtide.types import KINDS, Caller, TagFilter
+
+__all__ = ["Scope", "make_scope"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a read may see. `as_of` is system time, None for the present; `valid_at` is when it must have been true."""
+
+    caller: Caller
+    namespaces: NamespaceScope
+    kinds: tuple[str, ...] | None
+    labels: tuple[str, ...] | None
+    tags: TagFilter
+    where: CompiledFilter | None
+    now: datetime
+    valid_at: datetime
+    as_of: datetime | None
+    include_superseded: bool
+
+    @property
+    def unfiltered(self) -> bool:
+        """Whether nothing but the namespace narrows the scope."""
+        return self.kinds is None and self.labels is None and self.where is None and self.tags == TagFilter()
+
+    @property
+    def key(self) -> Hashable:
+        """What two reads of the same namespaces share."""
+        return (self.caller.agent, self.namespaces)
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the statements that read the store as it was."""
+        return "" if self.as_of is None else "_past"
+
+    def parameters(self, *, with_superseded: bool | None = None) -> dict[str, Any]:
+        """The values of every placeholder in the fragment `readable`."""
+        tags = {name: None if value is None else list(value) for name, value in self.tags}
+        values: dict[str, Any] = {
+            **self.names(),
+            "unfiltered": self.unfiltered,
+            "kinds": None if self.kinds is None else list(self.kinds),
+            "labels": None if self.labels is None else list(self.labels),
+            **{f"tags_{name}": value for name, value in tags.items()},
+            "metadata_path": None if self.where is None else self.where.path,
+            "metadata_values": None if self.where is None else json.dumps(self.where.values),
+            "now": self.now if self.as_of is None else self.as_of,
+            "valid_at": self.valid_at,
+            "with_superseded": self.include_superseded if with_superseded is None else with_superseded,
+        }
+        return values if self.as_of is None else {**values, "as_of": self.as_of}
+
+    def names(self) -> dict[str, Any]:
+        """The values of the placeholders that say whose memories, and in which namespaces."""
+        return {
+            "tenant": self.caller.tenant,
+            "agent": self.caller.agent,
+            "everything": self.namespaces.everything,
+            "exact": list(self.namespaces.exact),
+            "prefixes": list(self.namespaces.prefixes),
+            "expressions": list(self.namespaces.expressions),
+            "foreign": list(self.namespaces.foreign),
+            "own": list(self.namespaces.own),
+        }
+
+
+def make_scope(
+    caller: Caller,
+    now: datetime,
+    *,
+    namespaces: Sequence[str] | str | None = None,
+    kinds: Sequence[str] | str | None = None,
+    labels: Sequence[str] | str | None = None,
+    tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None = None,
+    where: Mapping[str, Any] | None = None,
+    as_of: Any = None,
+    valid_at: Any = None,
+    include_superseded: bool = False,
+) -> Scope:
+    """The scope that a read's arguments describe. A moment read `as_of` is also when things must have been true.
+
+    Raises:
+        InvalidInput: an argument is malformed; the error names it.
+    """
+    past = check_moment(as_of, "as_of", caller.timezone)
+    true_at = check_moment(valid_at, "valid_at", caller.timezone)
+    return Scope(
+        caller=caller,
+        namespaces=read_scope(namespaces, caller),
+        kinds=_kinds(kinds),
+        labels=check_texts(labels, "labels") or None,
+        tags=_tags(tags),
+        where=compile_filter(where, timezone=caller.timezone),
+        now=now,
+        valid_at=true_at or past or now,
+        as_of=past,
+        include_superseded=_flag(include_superseded, "include_superseded"),
+    )
+
+
+def _kinds(kinds: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    listed = check_texts(kinds, "kinds") or None
+    unknown = next((kind for kind in listed or () if kind not in KINDS), None)
+    if unknown is not None:
+        raise InvalidInput(f"{unknown!r} is not a kind of memory.", field="kinds", remedy=f"Use {', '.join(KINDS)}.")
+    return listed
+
+
+def _flag(value: Any, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{field} must be true or false.", field=field, remedy="Give a boolean.")
+    return value
+
+
+def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> TagFilter:
+    """A list means all of them; an object may say any, all, none and exact."""
+    if tags is None or isinstance(tags, TagFilter):
+        return tags or TagFilter()
+    if not isinstance(tags, Mapping):
+        return TagFilter(all=check_texts(tags, "tags") or None)
+    try:
+        return TagFilter.model_validate(
+            {name: check_texts(value, f"tags.{name}") for name, value in cast("Mapping[str, Any]", tags).items()}
+        )
+    except ValidationError as error:
+        raise InvalidInput(
+            "tags has an unknown entry.",
+            field="tags",
+            remedy='Use {"any": […], "all": […], "none": […], "exact": […]}.',
+        ) from error

@@ -1,0 +1,182 @@
+"""The read path: from a query to hits, one line a step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ebbtide.checks import check_vector
+from ebbtide.govern.namespaces import Rule
+from ebbtide.govern.personal import holds_personal_data
+from ebbtide.govern.profiles import resolve_profile
+from ebbtide.rank.gates import Selection, select
+from ebbtide.rank.profile import Profile, narrow
+from ebbtide.rank.score import Scored, score
+from ebbtide.read.candidates import Found, Terms, find, read_terms
+from ebbtide.read.question import Question, read_question
+from ebbtide.read.report import hits_of, trace_of
+from ebbtide.read.route import Route, plan_route, shape_of
+from ebbtide.read.scope import Scope, make_scope
+from ebbtide.types import Recall
+from ebbtide.write.rows import as_halfvec, memory_of
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller, Memory
+
+__all__ = ["Searched", "recall", "search"]
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """Everything one search came to know; hits, traces and explanations are made of it."""
+
+    scope: Scope
+    profile: Profile
+    question: Question
+    terms: Terms
+    route: Route
+    vector: Any
+    found: Found
+    scored: Scored
+    selection: Selection
+    memories: Mapping[UUID, Memory]
+    notes: tuple[str, ...]
+    milliseconds: Mapping[str, float]
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """How long each step took, in milliseconds of wall time."""
+
+    started: float = field(default_factory=time.perf_counter)
+    steps: dict[str, float] = field(default_factory=dict[str, float])
+
+    def lap(self, step: str) -> None:
+        """Note the time since the last lap under the step's name."""
+        now = time.perf_counter()
+        self.steps[step] = round((now - self.started) * 1000, 3)
+        self.started = now
+
+
+async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = False, **asked: Any) -> Recall:
+    """The memories worth most for a query, best first. See `AsyncEbbtide.recall`."""
+    searched = await search(engine, caller, query, **asked)
+    hits = hits_of(searched)
+    if searched.scope.as_of is None:
+        engine.accesses.add(caller.tenant, tuple(hit.id for hit in hits), searched.scope.now)
+    return Recall.model_construct(
+        hits=hits,
+        nothing_relevant=searched.selection.nothing_relevant,
+        trace=trace_of(searched) if trace else None,
+        warnings=searched.notes,
+    )
+
+
+async def search(
+    engine: Engine,
+    caller: Caller,
+    query: str,
+    *,
+    profile: str | Profile | None = None,
+    limit: int | None = None,
+    min_score: float | None = None,
+    min_similarity: float | None = None,
+    vector: Any = None,
+    **narrowed: Any,
+) -> Searched:
+    """Search, score and select.
+
+    Raises:
+        InvalidInput: an argument is not acceptable; the error names it.
+        ModelError: the query could not be embedded.
+    """
+    watch = Stopwatch()
+    scope = make_scope(caller, engine.clock.now(), **narrowed)
+    ranking = narrow(
+        await resolve_profile(engine, caller, profile), limit=limit, min_score=min_score, min_similarity=min_similarity
+    )
+    shape = await shape_of(engine, scope)
+    settings = engine.settings
+    question = read_question(
+        query, shape.speakers, longest=settings.max_query_characters, asked_characters=settings.asked_query_characters
+    )
+    watch.lap("understand")
+    direction, notes = await direction_of(engine, ranking, question, vector)
+    watch.lap("embed")
+    route = plan_route(engine, scope, shape, has_vector=direction is not None)
+    async with engine.database.transaction(
+        caller.tenant, snapshot=True, settings=index_settings(engine, route)
+    ) as transaction:
+        terms = await read_terms(transaction, question, engine.facts.text_search_configuration)
+        rules = await read_rules(transaction, caller.tenant)
+        found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
+        watch.lap("candidates")
+        scored = score(ranking, found.candidates, now=scope.now.timestamp())
+        selection, memories = await choose(transaction, scope, ranking, found, scored)
+        watch.lap("rank")
+    return Searched(
+        scope, ranking, question, terms, route, direction, found, scored, selection, memories, notes, watch.steps
+    )
+
+
+async def direction_of(
+    engine: Engine, profile: Profile, question: Question, vector: Any
+) -> tuple[Any, tuple[str, ...]]:
+    """The query's vector as the driver sends it, None where there is none, and what the caller should know of that."""
+    if vector is not None:
+        return as_halfvec(check_vector(vector, engine.dimension, "vector")), ()
+    if engine.embedder is None:
+        return None, ("no embedder is configured: found by full text alone",)
+    strip = profile.tide is not None and profile.tide.strip_names
+    made = await engine.embedder.embed([question.dense if strip else question.asked])
+    return as_halfvec(made[0]), ()
+
+
+def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
+    """How wide the vector index is searched, and that it goes on until the scope's filter is satisfied."""
+    if not route.indexed:
+        return {}
+    return {
+        "hnsw.iterative_scan": "relaxed_order",
+        "hnsw.ef_search": engine.settings.hnsw_ef_search,
+        "enable_seqscan": "off",
+        "enable_sort": "off",
+    }
+
+
+async def read_rules(transaction: Transaction, tenant: str) -> Sequence[Rule]:
+    """The tenant's rules on namespaces."""
+    return [Rule(*row) for row in await transaction.all("recall.rules", tenant=tenant)]
+
+
+async def choose(
+    transaction: Transaction, scope: Scope, profile: Profile, found: Found, scored: Scored
+) -> tuple[Selection, Mapping[UUID, Memory]]:
+    """The final selection and its memories; what holds personal data is dropped where the profile says so, and refilled."""
+    withheld: list[int] = []
+    memories: dict[UUID, Memory] = {}
+    while True:
+        selection = select(
+            profile, found.candidates, scored, withheld=withheld, include_superseded=scope.include_superseded
+        )
+        ids = [found.candidates.ids[place] for place in selection.kept.tolist()]
+        missing = [id_ for id_ in ids if id_ not in memories]
+        if missing:
+            values = {"tenant": scope.caller.tenant, "agent": scope.caller.agent, "ids": missing, "as_of": scope.as_of}
+            rows = await transaction.all(f"recall.rows{scope.suffix}", **values)
+            memories.update((row[0], memory_of(row)) for row in rows)
+        if not profile.drop_personal_data:
+            return selection, memories
+        holding = [
+            place
+            for place, id_ in zip(selection.kept.tolist(), ids, strict=True)
+            if holds_personal_data(memories[id_].content)
+        ]
+        if not holding:
+            return selection, memories
+        withheld += holding

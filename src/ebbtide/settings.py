@@ -1,0 +1,116 @@
+"""Settings: facts of a deployment and limits with their units; rankings are profiles, not settings."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ebbtide.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Settings"]
+
+PREFIX = "EBBTIDE_"
+
+
+class Settings(BaseModel):
+    """What a deployment decides. Every field can be set by the environment variable `EBBTIDE_<FIELD>`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    store: str = Field(
+        "./ebbtide-store", description="Where memories live: a folder (embedded PostgreSQL) or a postgresql:// DSN."
+    )
+    embedder: str = Field(
+        "local",
+        description="The embedding model: `local`, `none`, `fake[:dimension]`, or `http(s)://host/v1#model` for an OpenAI-compatible endpoint.",
+    )
+    embedder_api_key: str | None = Field(
+        None, repr=False, description="The bearer token sent to an HTTP embedding endpoint."
+    )
+    embedder_timeout_seconds: float = Field(
+        30.0, gt=0, le=600, description="How long one embedding request may take, in seconds."
+    )
+    embedder_threads: int = Field(1, ge=1, le=64, description="Threads the local embedding model may use, a count.")
+
+    text_search_configuration: str = Field(
+        "english",
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
+        description="The PostgreSQL text search configuration that stems words; fixed when a store is created.",
+    )
+    exact_search_rows: int = Field(
+        10_000,
+        ge=0,
+        description="Scopes of at most this many rows are searched exactly; larger ones by HNSW once its index is built.",
+    )
+    candidate_rows: int = Field(100, ge=10, le=1_000, description="Rows each arm of a recall may contribute, a count.")
+    lexical_budget_rows: int = Field(
+        3_000,
+        ge=100,
+        description="Rows the lexical arm may score in scopes above `exact_search_rows`; the commonest words are left out first.",
+    )
+    hnsw_ef_search: int = Field(200, ge=40, le=1_000, description="Width of the HNSW search, a count of nodes.")
+    hnsw_ef_construction: int = Field(64, ge=16, le=1_000, description="Width of the HNSW build, a count of nodes.")
+    scope_cache_seconds: float = Field(
+        5.0,
+        ge=0,
+        description="How long the size and the speakers of a scope may be remembered between recalls, in seconds.",
+    )
+
+    pool_connections: int = Field(8, ge=2, le=100, description="Database connections one engine may hold, a count.")
+    statement_timeout_seconds: float = Field(
+        60.0, gt=0, description="How long one database statement may take, in seconds."
+    )
+    connect_timeout_seconds: float = Field(
+        30.0, gt=0, description="How long opening a store may wait for its server, in seconds."
+    )
+
+    max_content_characters: int = Field(
+        100_000, ge=1, le=500_000, description="Length of one memory's content, in characters."
+    )
+    max_query_characters: int = Field(10_000, ge=1, le=100_000, description="Length of a query, in characters.")
+    max_metadata_bytes: int = Field(65_536, ge=2, description="Size of one memory's metadata as JSON, in bytes.")
+    max_batch_drafts: int = Field(100_000, ge=1, description="Memories in one `remember_many`, a count.")
+    asked_query_characters: int = Field(
+        400,
+        ge=50,
+        description="Queries longer than this are cut down to what is asked before they are searched, in characters.",
+    )
+
+    idempotency_days: int = Field(7, ge=1, le=365, description="How long an idempotency key is remembered, in days.")
+    recall_log_days: int = Field(
+        30, ge=0, le=3_650, description="How long the log of recalls (ids and scores) is kept, in days; 0 keeps none."
+    )
+    flush_seconds: float = Field(
+        1.0, gt=0, le=60, description="How often counts of access are written in the background, in seconds."
+    )
+    in_process_worker: bool | None = Field(
+        None, description="Run background jobs inside this process; unset means only where the store is embedded."
+    )
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+        """Settings from `EBBTIDE_*` variables, overridden by keyword.
+
+        Raises:
+            InvalidInput: a variable or keyword has an unacceptable value; the error names it.
+        """
+        source = os.environ if environment is None else environment
+        values: dict[str, Any] = {
+            name: source[PREFIX + name.upper()] for name in cls.model_fields if source.get(PREFIX + name.upper())
+        }
+        values.update({name: value for name, value in overrides.items() if value is not None})
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0]) if first["loc"] else "settings"
+            raise InvalidInput(
+                f"The setting {name} is not acceptable: {first['msg']}.",
+                field=name,
+                remedy=f"Correct {PREFIX}{name.upper()} in the environment or the keyword {name}.",
+            ) from error

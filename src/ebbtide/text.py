@@ -1,0 +1,84 @@
+"""Text as the store compares and searches it: hashing, folding, and words in any script."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["content_hash", "embedding_text", "fold", "is_blank", "month_names", "search_text", "words_text"]
+
+month_names = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+# Scripts written without spaces between words: Han, kana, hangul, Thai, Lao, Khmer, Burmese.
+UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+ACCENTS = re.compile("[\u0300-\u036f]")
+# What PostgreSQL's parser would otherwise glue into one host, path, address or signed number.
+GLUE = re.compile(r"(?<=\w)[/\\@:=_](?=\w)|(?<=[^\W\d])\.(?=[^\W\d])|(?<=\w)-(?=\d)")
+VISIBLE_CATEGORIES = frozenset("LNPS")
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: only white space, marks without a base, format or control characters."""
+    return not any(unicodedata.category(character)[0] in VISIBLE_CATEGORIES for character in text)
+
+
+def fold(text: str) -> str:
+    """NFC, trimmed, inner white space folded to single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def content_hash(text: str, chat: str | None = None, seq: int | None = None) -> bytes:
+    """SHA-256 of the folded text. Two equal turns at different places of a conversation are two statements."""
+    place = f"\0{chat}\0{seq}" if chat is not None and seq is not None else ""
+    return hashlib.sha256((fold(text) + place).encode()).digest()
+
+
+def _bigrams(run: str) -> str:
+    """Overlapping pairs of a run, and its last character, so that a one-character query finds it by prefix."""
+    return " ".join([run[i : i + 2] for i in range(len(run) - 1)] + [run[-1]])
+
+
+def _symbols_as_words(text: str) -> str:
+    if text.isascii():
+        return text
+    return "".join(
+        f" u{ord(c):x} " if unicodedata.category(c) == "So" else "" if unicodedata.category(c) == "Cf" else c
+        for c in text
+    )
+
+
+def words_text(text: str) -> str:
+    """A text made ready for PostgreSQL's parser, the same for memories and queries.
+
+    NFKC; accents of alphabetic scripts folded; runs of scripts without spaces become bigrams; symbols such as
+    emoji become words; signs that would glue words together become spaces. English text is otherwise untouched.
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFD", plain)))
+        plain = UNSPACED.sub(lambda run: f" {_bigrams(run.group())} ", _symbols_as_words(plain))
+    return GLUE.sub(" ", plain)
+
+
+def search_text(content: str, *, speaker: str | None = None, observed_at: datetime | None = None) -> str:
+    """What full text searches of one memory: the day it was observed, who said it, and what it says."""
+    day = f"{observed_at.day} {month_names[observed_at.month - 1]} {observed_at.year} " if observed_at else ""
+    return words_text(f"{day}{embedding_text(content, speaker)}")
+
+
+def embedding_text(content: str, speaker: str | None = None) -> str:
+    """What is embedded of one memory: the content, led by its speaker where the content does not name them first."""
+    if not speaker or content.startswith(speaker):
+        return content
+    return f"{speaker}: {content}"

@@ -1,0 +1,274 @@
+"""The values Ebbtide takes and gives: pydantic models at the surface, frozen dataclasses inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "KINDS",
+    "OUTCOMES",
+    "Caller",
+    "ContextBlock",
+    "Draft",
+    "Drop",
+    "Explanation",
+    "Forgotten",
+    "Hit",
+    "Kind",
+    "Memory",
+    "Outcome",
+    "Recall",
+    "Remembered",
+    "Source",
+    "TagFilter",
+    "Trace",
+    "TraceCandidate",
+    "Version",
+]
+
+Kind = Literal[
+    "fact", "preference", "howto", "correction", "learning", "note", "message", "episode", "chunk", "entity", "relation"
+]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+Outcome = Literal["stored", "duplicate", "near_duplicate", "superseded", "conflict", "quarantined", "dropped", "echo"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
+
+Source = Literal["vector", "full_text", "both", "graph"]
+
+
+class _Public(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: the tenant is the wall, the agent owns the memories, the rest says on whose behalf and where."""
+
+    tenant: str
+    agent: str
+    user: str | None = None
+    task: str | None = None
+    chat: str | None = None
+    session: str | None = None
+    timezone: str = "UTC"
+
+
+class Draft(_Public):
+    """A memory to be written. Only `content` is needed.
+
+    Times are aware datetimes, ISO 8601 strings with a zone, or plain dates (the start of that day in the
+    handle's time zone). `importance` and `confidence` lie in [0, 1]. `vector` has the store's dimension.
+    """
+
+    content: str
+    namespace: str | None = None
+    kind: str = "fact"
+    labels: Sequence[str] | str = ()
+    importance: float | None = None
+    confidence: float | None = None
+    subject: str | None = None
+    predicate: str | None = None
+    observed_at: Any = None
+    valid_from: Any = None
+    expires_at: Any = None
+    ttl_seconds: float | None = None
+    supersedes: UUID | str | None = None
+    tags: Sequence[str] | str = ()
+    metadata: dict[str, Any] | None = None
+    speaker: str | None = None
+    seq: int | None = None
+    vector: Any = None
+    idempotency_key: str | None = None
+
+
+class Memory(_Public):
+    """One remembered statement with everything the store knows of it. Times are UTC."""
+
+    id: UUID
+    content: str
+    namespace: str
+    kind: str
+    agent: str
+    user: str | None = None
+    task: str | None = None
+    chat: str | None = None
+    session: str | None = None
+    seq: int | None = None
+    speaker: str | None = None
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    source: str | None = None
+    subject: str | None = None
+    predicate: str | None = None
+    importance: float
+    confidence: float
+    usefulness: float = 0.5
+    status: str
+    maturity: str
+    confirmed_at: datetime | None = None
+    revision: int
+    superseded_by: UUID | None = None
+    created_at: datetime
+    updated_at: datetime
+    last_mentioned_at: datetime | None = None
+    observed_at: datetime | None = None
+    valid_from: datetime | None = None
+    invalidated_at: datetime | None = None
+    expires_at: datetime | None = None
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    embedding_pending: bool = False
+
+
+class Remembered(_Public):
+    """What became of one draft: the outcome, the memory it led to, and warnings about what was left out."""
+
+    outcome: Outcome
+    memory: Memory
+    warnings: tuple[str, ...] = ()
+
+
+class Version(_Public):
+    """One image of a memory and the interval [`since`, `until`) of system time in which it was current."""
+
+    revision: int
+    content: str
+    status: str
+    maturity: str
+    superseded_by: UUID | None = None
+    since: datetime
+    until: datetime | None = None
+
+
+class Forgotten(_Public):
+    """The tombstone of a forgotten memory: its id, the revision the tombstone raised it to, and when."""
+
+    id: UUID
+    revision: int
+    forgotten_at: datetime
+
+
+class TagFilter(_Public):
+    """Which tags a memory must carry: any of, all of, none of, or exactly a set."""
+
+    any: tuple[str, ...] | None = None
+    all: tuple[str, ...] | None = None
+    none: tuple[str, ...] | None = None
+    exact: tuple[str, ...] | None = None
+
+
+class Hit(_Public):
+    """One memory that came back.
+
+    `similarity` is what the vector search measured, in [0, 1], None for a row without a vector. `relevance` is
+    what ranking sorted on and may pass 1. `contributions` add up to `relevance`. `duplicates` are ids of
+    memories of the same content that were folded into this one.
+    """
+
+    id: UUID
+    content: str
+    namespace: str
+    kind: str
+    similarity: float | None
+    relevance: float
+    source: Source
+    contributions: dict[str, float]
+    duplicates: tuple[UUID, ...] = ()
+    memory: Memory = Field(repr=False, exclude=True)
+
+
+class Drop(_Public):
+    """One candidate that was left out: at which stage, by which rule, and the value that met the threshold."""
+
+    id: UUID
+    stage: str
+    rule: str
+    value: float | str | None = None
+    threshold: float | str | None = None
+
+
+class TraceCandidate(_Public):
+    """What each stage saw of one candidate."""
+
+    id: UUID
+    source: Source
+    similarity: float | None
+    lexical: float | None
+    relevance: float
+    contributions: dict[str, float]
+
+
+class Trace(_Public):
+    """What happened inside one recall: what was asked, how it was searched, every candidate, every drop."""
+
+    query: str
+    asked: str
+    words: tuple[str, ...]
+    profile: str
+    route: str
+    scope_rows: int
+    candidates: tuple[TraceCandidate, ...]
+    drops: tuple[Drop, ...]
+    notes: tuple[str, ...] = ()
+    milliseconds: dict[str, float] = Field(default_factory=dict)
+
+
+class Recall(_Public):
+    """The answer to a recall; iterates over its hits, best first."""
+
+    hits: tuple[Hit, ...]
+    nothing_relevant: bool
+    trace: Trace | None = None
+    warnings: tuple[str, ...] = Field((), exclude_if=lambda value: not value)
+
+    def __iter__(self) -> Iterator[Hit]:  # type: ignore[override]
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: int) -> Hit:
+        return self.hits[index]
+
+
+class Explanation(_Public):
+    """Why one memory did, or did not, come back for a query.
+
+    `stage` and `rule` name the place of the decision, `value` and `threshold` the numbers it was made on.
+    """
+
+    memory_id: UUID
+    returned: bool
+    rank: int | None = None
+    stage: str
+    rule: str
+    value: float | str | None = None
+    threshold: float | str | None = None
+    similarity: float | None = None
+    relevance: float | None = None
+    contributions: dict[str, float] = Field(default_factory=dict)
+    reason: str
+
+
+class ContextBlock(_Public):
+    """A block of memories for the end of the last user message. `str()` gives its text.
+
+    `tokens` is the count of the whole block, markers and notes included. `omitted` are ids that did not fit.
+    """
+
+    text: str
+    tokens: int
+    nonce: str
+    ids: tuple[UUID, ...]
+    omitted: tuple[UUID, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text

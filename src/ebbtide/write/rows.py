@@ -1,0 +1,206 @@
+"""Rows: a memory with what the store keeps beside it for searching, and its way into the database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ebbtide.identifiers import new_id
+from ebbtide.text import content_hash, search_text
+from ebbtide.types import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.types import Caller
+    from ebbtide.write.validate import Checked
+
+__all__ = ["Row", "as_halfvec", "from_draft", "insert", "memory_of"]
+
+ROWS_A_STATEMENT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One memory as it is stored. The vectors have norm 1; None where there is none (yet)."""
+
+    memory: Memory
+    content_hash: bytes
+    embedding: NDArray[np.float32] | None = None
+    context_embedding: NDArray[np.float32] | None = None
+
+    @classmethod
+    def of(
+        cls, memory: Memory, embedding: NDArray[np.float32] | None = None, context: NDArray[np.float32] | None = None
+    ) -> Row:
+        """The row of a memory; two turns of a chat are the same statement only at the same place."""
+        return cls(memory, content_hash(memory.content, memory.chat, memory.seq), embedding, context)
+
+
+def from_draft(
+    draft: Checked, caller: Caller, *, now: datetime, pending: bool, importance_floor: float = 0.0
+) -> Memory:
+    """The memory a checked draft becomes. A successor inherits at least the importance of what it replaces."""
+    return Memory.model_construct(
+        id=new_id(now),
+        content=draft.content,
+        namespace=draft.namespace,
+        kind=draft.kind,
+        agent=caller.agent,
+        user=caller.user,
+        task=caller.task,
+        chat=caller.chat,
+        session=caller.session,
+        seq=draft.seq,
+        speaker=draft.speaker,
+        labels=draft.labels,
+        tags=draft.tags,
+        metadata=draft.metadata,
+        source=None,
+        subject=draft.subject,
+        predicate=draft.predicate,
+        importance=max(draft.importance, importance_floor),
+        confidence=draft.confidence,
+        usefulness=0.5,
+        status="active",
+        maturity="unconfirmed",
+        confirmed_at=None,
+        revision=1,
+        superseded_by=None,
+        created_at=now,
+        updated_at=now,
+        last_mentioned_at=None,
+        observed_at=draft.observed_at,
+        valid_from=draft.valid_from,
+        invalidated_at=None,
+        expires_at=draft.expires_at,
+        access_count=0,
+        last_accessed_at=None,
+        embedding_pending=pending,
+    )
+
+
+def memory_of(row: Sequence[Any]) -> Memory:
+    """The memory in one row of the `memory_row` columns, in their order."""
+    (id_, content, namespace, kind, agent, user, task, chat, session, seq, speaker, labels, tags, metadata, source, subject, predicate,
+     importance, confidence, usefulness, status, maturity, confirmed_at, revision, superseded_by, created_at, updated_at, mentioned_at,
+     observed_at, valid_from, invalidated_at, expires_at, access_count, last_accessed_at, pending) = row  # fmt: skip
+    return Memory.model_construct(
+        id=id_,
+        content=content,
+        namespace=namespace,
+        kind=kind,
+        agent=agent,
+        user=user,
+        task=task,
+        chat=chat,
+        session=session,
+        seq=seq,
+        speaker=speaker,
+        labels=tuple(labels),
+        tags=tuple(tags),
+        metadata=metadata,
+        source=source,
+        subject=subject,
+        predicate=predicate,
+        importance=importance,
+        confidence=confidence,
+        usefulness=usefulness,
+        status=status,
+        maturity=maturity,
+        confirmed_at=confirmed_at,
+        revision=revision,
+        superseded_by=superseded_by,
+        created_at=created_at,
+        updated_at=updated_at,
+        last_mentioned_at=mentioned_at,
+        observed_at=observed_at,
+        valid_from=valid_from,
+        invalidated_at=invalidated_at,
+        expires_at=expires_at,
+        access_count=access_count,
+        last_accessed_at=last_accessed_at,
+        embedding_pending=pending,
+    )
+
+
+def as_halfvec(vector: NDArray[np.float32] | None) -> Any:
+    """A vector as the driver sends it: two bytes a dimension."""
+    from pgvector import HalfVector
+
+    return None if vector is None else HalfVector(vector)
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _record(row: Row) -> dict[str, Any]:
+    memory = row.memory
+    return {
+        "id": str(memory.id),
+        "agent_id": memory.agent,
+        "namespace": memory.namespace,
+        "user_id": memory.user,
+        "task_id": memory.task,
+        "chat_id": memory.chat,
+        "session_id": memory.session,
+        "sequence": memory.seq,
+        "speaker": memory.speaker,
+        "kind": memory.kind,
+        "content": memory.content,
+        "content_hash": row.content_hash.hex(),
+        "search_text": search_text(memory.content, speaker=memory.speaker, observed_at=memory.observed_at),
+        "embedding_pending": memory.embedding_pending,
+        "labels": memory.labels,
+        "tags": memory.tags,
+        "metadata": memory.metadata,
+        "source": memory.source,
+        "subject": memory.subject,
+        "predicate": memory.predicate,
+        "personal_data": [],
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "status": memory.status,
+        "maturity": memory.maturity,
+        "confirmed_at": _moment(memory.confirmed_at),
+        "revision": memory.revision,
+        "superseded_by": None if memory.superseded_by is None else str(memory.superseded_by),
+        "created_at": _moment(memory.created_at),
+        "updated_at": _moment(memory.updated_at),
+        "last_mentioned_at": _moment(memory.last_mentioned_at),
+        "observed_at": _moment(memory.observed_at),
+        "valid_from": _moment(memory.valid_from),
+        "invalidated_at": _moment(memory.invalidated_at),
+        "expires_at": _moment(memory.expires_at),
+        "deleted_at": None,
+        "current_since": _moment(memory.updated_at if memory.revision > 1 else memory.created_at),
+    }
+
+
+async def insert(transaction: Transaction, tenant: str, configuration: str, rows: Sequence[Row]) -> set[UUID]:
+    """Store rows in the order of their namespace and hash, and answer with the ids that were new.
+
+    The order is the same for every writer, so two of them wait for each other in one direction only.
+    """
+    ordered = sorted(rows, key=lambda row: (row.memory.namespace, row.content_hash))
+    new = set[UUID]()
+    for start in range(0, len(ordered), ROWS_A_STATEMENT):
+        part = ordered[start : start + ROWS_A_STATEMENT]
+        cursor = await transaction.run(
+            "remember.insert",
+            tenant=tenant,
+            configuration=configuration,
+            rows=json.dumps([_record(row) for row in part], ensure_ascii=False),
+            embeddings=[as_halfvec(row.embedding) for row in part],
+            context_embeddings=[as_halfvec(row.context_embedding) for row in part],
+        )
+        new.update(row[0] for row in await cursor.fetchall())
+    return new
