@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import AsyncConnection, AsyncCursor, sql
+from psycopg import AsyncConnection, AsyncRawCursor, sql
+from psycopg.pq import Format
 from psycopg.rows import namedtuple_row
 from psycopg_pool import AsyncConnectionPool
 
 from ebbtide.db.errors import translated
-from ebbtide.db.statements import statement
+from ebbtide.db.statements import compiled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -22,6 +23,9 @@ __all__ = ["SCHEMA", "Database", "Transaction"]
 
 SCHEMA = "ebbtide"
 ROLE = "ebbtide_app"
+
+# Executions after which the driver prepares a statement by itself; the named ones ask for it at once.
+ONLY_WHEN_ASKED = 1_000_000
 
 # A recall's plans are the same for every caller of a statement, and planning one costs as much as running it.
 SESSION = (
@@ -38,10 +42,12 @@ class Transaction:
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self.connection = connection
 
-    async def run(self, name: str, **values: Any) -> AsyncCursor[Any]:
+    async def run(self, name: str, **values: Any) -> AsyncRawCursor[Any]:
         """Execute the statement `name` with `values`; binary results, prepared on first use."""
-        cursor = self.connection.cursor(binary=True)
-        await cursor.execute(statement(name), values, prepare=True)
+        cursor = AsyncRawCursor(self.connection)
+        cursor.format = Format.BINARY
+        statement = compiled(name)
+        await cursor.execute(statement.query, [values[name] for name in statement.names], prepare=True)
         return cursor
 
     async def all(self, name: str, **values: Any) -> Sequence[Any]:
@@ -54,8 +60,8 @@ class Transaction:
 
     async def named(self, name: str, **values: Any) -> Sequence[Any]:
         """Every row of a statement, each a named tuple."""
-        cursor = self.connection.cursor(binary=True, row_factory=namedtuple_row)
-        await cursor.execute(statement(name), values, prepare=True)
+        cursor = await self.run(name, **values)
+        cursor.row_factory = namedtuple_row
         return await cursor.fetchall()
 
 
@@ -74,7 +80,7 @@ class Database:
             timeout=settings.connect_timeout_seconds,
             configure=self._configure,
             # A connection is left inside a failed transaction only when the server went away; the pool replaces it.
-            kwargs={"autocommit": True, "prepare_threshold": None, "application_name": "ebbtide"},
+            kwargs={"autocommit": True, "prepare_threshold": ONLY_WHEN_ASKED, "application_name": "ebbtide"},
         )
 
     async def open(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, LiteralString, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["schema_text", "statement", "statements"]
+__all__ = ["Compiled", "compiled", "schema_text", "statement", "statements"]
 
 HEADING = re.compile(r"^-- (name|fragment): ([a-z_]+)\s*$", re.MULTILINE)
+NAMED_VALUE = re.compile(r"%\(([a-z_]+)\)s")
 PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
@@ -67,6 +69,25 @@ def statements() -> Mapping[str, LiteralString]:
 def statement(name: str) -> LiteralString:
     """The text of the statement `<file>.<name>`."""
     return statements()[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A statement with numbered placeholders, and the name of the value that each number stands for."""
+
+    query: bytes
+    names: tuple[str, ...]
+
+
+@cache
+def compiled(name: str) -> Compiled:
+    """The statement `<file>.<name>` as the server takes it.
+
+    Done once here, since the driver converts a long statement with many placeholders anew at every execution.
+    """
+    numbers: dict[str, int] = {}
+    text = NAMED_VALUE.sub(lambda found: f"${numbers.setdefault(found.group(1), len(numbers) + 1)}", statement(name))
+    return Compiled(text.replace("%%", "%").encode(), tuple(numbers))
 
 
 def schema_text(name: str = "schema.sql") -> LiteralString:

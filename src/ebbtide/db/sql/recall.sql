@@ -97,21 +97,17 @@ lexical AS (
 chosen AS (SELECT id FROM near UNION SELECT id FROM lexical),
 adjacent AS (
     SELECT n.id FROM (
-        SELECT m.chat_id, m.sequence FROM {{source}}
-        JOIN (SELECT id FROM near LIMIT %(adjacent)s) top ON m.id = top.id
-        WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL
-        UNION
-        SELECT m.chat_id, m.sequence FROM {{source}}
-        JOIN (SELECT id FROM lexical LIMIT %(adjacent)s) top ON m.id = top.id
-        WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL) t
+        SELECT DISTINCT m.chat_id, m.sequence FROM {{source}}
+        WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL AND m.id = ANY(ARRAY(
+            (SELECT id FROM near LIMIT %(adjacent)s) UNION ALL (SELECT id FROM lexical LIMIT %(adjacent)s)))) t
     JOIN LATERAL (
         SELECT m.id FROM {{source}}
         WHERE m.chat_id = t.chat_id AND m.sequence IN (t.sequence - 1, t.sequence + 1, t.sequence + 2) AND {{readable}}) n ON true
     WHERE %(adjacent)s > 0),
 linked AS (
     WITH RECURSIVE chain AS (
-        SELECT m.id, m.superseded_by, 1 AS depth FROM {{source}} JOIN chosen ON chosen.id = m.id
-        WHERE m.tenant_id = %(tenant)s AND m.superseded_by IS NOT NULL AND %(with_superseded)s
+        SELECT m.id, m.superseded_by, 1 AS depth FROM {{source}}
+        WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM chosen)) AND m.superseded_by IS NOT NULL AND %(with_superseded)s
         UNION
         SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN {{source}} ON m.id = chain.superseded_by
         WHERE {{readable}} AND chain.depth < 100)
@@ -121,7 +117,7 @@ found AS (SELECT id FROM chosen UNION SELECT id FROM adjacent UNION SELECT id FR
 -- fragment: columns
 m.id, (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity,
 (1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity,
-EXISTS (SELECT FROM near WHERE near.id = m.id) AS by_vector, lexical.score::float8 AS lexical,
+m.id = ANY(ARRAY(SELECT near.id FROM near)) AS by_vector, lexical.score::float8 AS lexical,
 m.superseded_by, (m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE) AS superseded,
 m.chat_id, m.sequence, m.speaker, (m.kind = 'message' AND right(rtrim(m.content), 1) IN ('?', '？', '؟')) AS is_question,
 extract(epoch FROM m.created_at)::float8 AS created_at, extract(epoch FROM m.observed_at)::float8 AS observed_at,
@@ -176,31 +172,31 @@ GROUP BY lexeme;
 -- Candidates of a scope that is searched exactly, with what the listwise law reads of each.
 WITH {{asked}}, {{near_exact}}, {{lexical_exact}}, {{found}}
 SELECT {{columns}}
-FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
-WHERE m.tenant_id = %(tenant)s;
+FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: exact_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_exact}}, {{lexical_exact}}, {{found}}
 SELECT {{weighed_columns}}
-FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
+FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE m.tenant_id = %(tenant)s;
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
 WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
 SELECT {{columns}}
-FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
-WHERE m.tenant_id = %(tenant)s;
+FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
 SELECT {{weighed_columns}}
-FROM {{source}} JOIN found ON found.id = m.id LEFT JOIN lexical ON lexical.id = m.id
+FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE m.tenant_id = %(tenant)s;
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: rows
 -- The memories of the final hits, whole.
