@@ -79,7 +79,7 @@ def open_store(dsn: str, clock: FixedClock, settings: Settings, embedder: FakeEm
     with ExitStack() as stack:
 
         def opened(location: str = dsn, **changed: Any) -> Ebbtide:
-            given = {"clock": clock, "settings": settings, "embedder": embedder, **changed}
+            given: dict[str, Any] = {"clock": clock, "settings": settings, "embedder": embedder, **changed}
             return stack.enter_context(Ebbtide.open(location, **given))
 
         yield opened

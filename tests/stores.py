@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
@@ -29,7 +29,9 @@ from ebbtide.settings import Settings
 FOLDER_VARIABLE = "EBBTIDE_TEST_FOLDER"
 SERVER_VARIABLE = "EBBTIDE_TEST_DSN"
 DIMENSION = 384
-SETTINGS = Settings(in_process_worker=False, scope_cache_seconds=0, pool_connections=4, connect_timeout_seconds=10)
+SETTINGS = Settings.from_environment(
+    {}, in_process_worker=False, scope_cache_seconds=0, pool_connections=4, connect_timeout_seconds=10
+)
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 _numbers = count()
@@ -50,7 +52,7 @@ def remove_folder() -> None:
 
 
 @contextmanager
-def running_server() -> Iterator[str]:
+def running_server() -> Generator[str]:
     """The DSN of the run's server: the one that the environment names, or an embedded one for all worker processes."""
     given = os.environ.get(SERVER_VARIABLE)
     if given:
@@ -70,7 +72,7 @@ def running_server() -> Iterator[str]:
 
 
 @contextmanager
-def connected(dsn: str) -> Iterator[psycopg.Connection[Any]]:
+def connected(dsn: str) -> Generator[psycopg.Connection[Any]]:
     """An autocommitting connection."""
     with contextlib.closing(psycopg.connect(dsn, autocommit=True)) as connection:
         yield connection
@@ -99,7 +101,7 @@ def make_store(dsn: str, dimension: int = DIMENSION) -> None:
 
 
 @contextmanager
-def fresh_database(server: str, template: str = "template0") -> Iterator[str]:
+def fresh_database(server: str, template: str = "template0") -> Generator[str]:
     """The DSN of a new database, dropped afterwards with whatever is still connected to it."""
     name = f"ebbtide_test_{os.getpid()}_{next(_numbers)}"
     # Copying files is quickest in memory; elsewhere its checkpoints cost a second.
