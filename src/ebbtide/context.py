@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import InvalidInput
 from ebbtide.read.block import render_block
-from ebbtide.recall import read_rules, recall
+from ebbtide.recall import note_access, search
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -25,12 +25,10 @@ async def context(
         raise InvalidInput(
             "budget must be a whole number of tokens, 0 or more.", field="budget", remedy="Leave it out for no limit."
         )
-    recalled = await recall(engine, caller, query, **asked)
-    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rules = await read_rules(transaction, caller.tenant)
+    searched = await search(engine, caller, query, **asked)
     return render_block(
-        recalled.hits,
-        rules,
+        note_access(engine, searched),
+        searched.rules,
         count_tokens=lambda text: count_tokens(engine, text),
         budget=budget,
         timezone=caller.timezone,

@@ -15,20 +15,20 @@ from ebbtide.govern.profiles import resolve_profile
 from ebbtide.rank.gates import Selection, select
 from ebbtide.rank.profile import Profile, narrow
 from ebbtide.rank.score import Scored, score
-from ebbtide.read.candidates import Found, Terms, find, read_terms
+from ebbtide.read.candidates import Found, Terms, find, read_prelude
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import Scope, make_scope
-from ebbtide.types import Recall
+from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import as_halfvec, memory_of
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller, Memory
+    from ebbtide.types import Caller, Hit, Memory
 
-__all__ = ["Searched", "recall", "search"]
+__all__ = ["Searched", "note_access", "recall", "search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Searched:
     scored: Scored
     selection: Selection
     memories: Mapping[UUID, Memory]
+    rules: Sequence[Rule]
     notes: tuple[str, ...]
     milliseconds: Mapping[str, float]
 
@@ -66,15 +67,21 @@ class Stopwatch:
 async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = False, **asked: Any) -> Recall:
     """The memories worth most for a query, best first. See `AsyncEbbtide.recall`."""
     searched = await search(engine, caller, query, **asked)
-    hits = hits_of(searched)
-    if searched.scope.as_of is None:
-        engine.accesses.add(caller.tenant, tuple(hit.id for hit in hits), searched.scope.now)
-    return Recall.model_construct(
-        hits=hits,
+    return trusted(
+        Recall,
+        hits=note_access(engine, searched),
         nothing_relevant=searched.selection.nothing_relevant,
         trace=trace_of(searched) if trace else None,
         warnings=searched.notes,
     )
+
+
+def note_access(engine: Engine, searched: Searched) -> tuple[Hit, ...]:
+    """The hits, counted as accessed; a look into the past holds nothing more firmly."""
+    hits = hits_of(searched)
+    if searched.scope.as_of is None:
+        engine.accesses.add(searched.scope.caller.tenant, tuple(hit.id for hit in hits), searched.scope.now)
+    return hits
 
 
 async def search(
@@ -109,18 +116,19 @@ async def search(
     direction, notes = await direction_of(engine, ranking, question, vector)
     watch.lap("embed")
     route = plan_route(engine, scope, shape, has_vector=direction is not None)
+    if route.outgrown and engine.dimension is not None:
+        engine.outgrown.add(caller.tenant)
     async with engine.database.transaction(
         caller.tenant, snapshot=True, settings=index_settings(engine, route)
     ) as transaction:
-        terms = await read_terms(transaction, question, engine.facts.text_search_configuration)
-        rules = await read_rules(transaction, caller.tenant)
+        terms, rules = await read_prelude(transaction, caller.tenant, question, engine.facts.text_search_configuration)
         found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
         watch.lap("candidates")
         scored = score(ranking, found.candidates, now=scope.now.timestamp())
         selection, memories = await choose(transaction, scope, ranking, found, scored)
         watch.lap("rank")
     return Searched(
-        scope, ranking, question, terms, route, direction, found, scored, selection, memories, notes, watch.steps
+        scope, ranking, question, terms, route, direction, found, scored, selection, memories, rules, notes, watch.steps
     )
 
 
@@ -147,11 +155,6 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
         "enable_seqscan": "off",
         "enable_sort": "off",
     }
-
-
-async def read_rules(transaction: Transaction, tenant: str) -> Sequence[Rule]:
-    """The tenant's rules on namespaces."""
-    return [Rule(*row) for row in await transaction.all("recall.rules", tenant=tenant)]
 
 
 async def choose(

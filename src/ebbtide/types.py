@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "JOB_STATUSES",
     "KINDS",
     "OUTCOMES",
     "Caller",
@@ -20,6 +21,7 @@ __all__ = [
     "Explanation",
     "Forgotten",
     "Hit",
+    "Job",
     "Kind",
     "Memory",
     "Outcome",
@@ -30,6 +32,7 @@ __all__ = [
     "Trace",
     "TraceCandidate",
     "Version",
+    "trusted",
 ]
 
 Kind = Literal[
@@ -42,9 +45,28 @@ OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 Source = Literal["vector", "full_text", "both", "graph"]
 
+JobStatus = Literal["todo", "doing", "succeeded", "failed", "cancelled", "aborted"]
+JOB_STATUSES: tuple[str, ...] = get_args(JobStatus)
+
 
 class _Public(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def trusted(model: type[Model], /, **values: Any) -> Model:
+    """An instance of a public model from values of our own making, all fields given, without validating them again.
+
+    A recall makes twenty of them; validation, or pydantic's own `model_construct`, would cost as much as the ranking.
+    """
+    instance = model.__new__(model)
+    object.__setattr__(instance, "__dict__", values)
+    object.__setattr__(instance, "__pydantic_fields_set__", set(values))
+    object.__setattr__(instance, "__pydantic_extra__", None)
+    object.__setattr__(instance, "__pydantic_private__", None)
+    return instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +294,20 @@ class ContextBlock(_Public):
 
     def __str__(self) -> str:
         return self.text
+
+
+class Job(_Public):
+    """One piece of background work.
+
+    `status` is `todo`, `doing`, `succeeded`, `failed`, `cancelled` or `aborted`; `scheduled_at` is when a waiting job
+    runs at the earliest, None for at once; `error` and `failed_at` tell of its last failed attempt. Times are UTC.
+    """
+
+    id: int
+    task: str
+    status: JobStatus
+    attempts: int
+    scheduled_at: datetime | None = None
+    tenant: str | None = None
+    error: str | None = None
+    failed_at: datetime | None = None

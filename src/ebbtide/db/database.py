@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -134,7 +135,7 @@ class Database:
         if not durable:
             local["synchronous_commit"] = "off"
         async with self.connection() as connection:
-            await connection.execute(opening(snapshot, local), prepare=False)
+            await connection.execute(opening(snapshot, tuple(local.items())), prepare=False)
             try:
                 yield Transaction(connection)
             except BaseException:
@@ -143,14 +144,15 @@ class Database:
             await connection.execute("COMMIT", prepare=False)
 
 
-def opening(snapshot: bool, local: Mapping[str, str | int]) -> sql.Composed:
+@lru_cache(maxsize=1024)
+def opening(snapshot: bool, local: tuple[tuple[str, str | int], ...]) -> bytes:
     """BEGIN and its SET LOCALs as one message: literals, since set_config() does not reach the shards of a cluster."""
-    begin = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN")
-    locals_ = [
-        sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(*name.split(".")), sql.Literal(value))
-        for name, value in local.items()
+    begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
+    settings = [
+        sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(*name.split(".")), sql.Literal(value)).as_bytes(None)
+        for name, value in local
     ]
-    return sql.SQL("; ").join([begin, *locals_])
+    return b"; ".join([begin.encode(), *settings])
 
 
 async def roll_back(connection: AsyncConnection[Any]) -> None:

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.settings import Settings
 
-__all__ = ["Found", "Terms", "find", "read_terms"]
+__all__ = ["Found", "Terms", "find", "read_prelude"]
 
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
 
 LISTWISE_COLUMNS = 16
+
+# In a large scope the best rows of each arm bring the turns around them along.
+ADJACENT_TURNS = 20
+
 SOURCES = {
     (True, True): Source.BOTH,
     (True, False): Source.VECTOR,
@@ -63,10 +67,14 @@ class Found:
     lexical: NDArray[np.float64]
 
 
-async def read_terms(transaction: Transaction, question: Question, configuration: str) -> Terms:
-    """The query's words, stemmed as the store's memories are."""
-    rows = await transaction.all("recall.words", configuration=configuration, text=query_words(question.asked))
-    return Terms(tuple(row[0] for row in rows))
+async def read_prelude(
+    transaction: Transaction, tenant: str, question: Question, configuration: str
+) -> tuple[Terms, list[Rule]]:
+    """The query's words, stemmed as the store's memories are, and the tenant's rules on namespaces."""
+    words, rules = await transaction.one(
+        "recall.prelude", tenant=tenant, configuration=configuration, text=query_words(question.asked)
+    )
+    return Terms(tuple(words)), [Rule(*rule) for rule in rules or ()]
 
 
 async def find(
@@ -93,7 +101,7 @@ async def find(
         "context_weight": 0.0 if tide is None else tide.context_weight,
         "rows": settings.candidate_rows,
         "scope_rows": route.rows,
-        "adjacent": route.adjacent if tide is not None else 0,
+        "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
     name = ("indexed" if route.indexed else "exact") + ("" if tide is not None else "_weighed") + scope.suffix
     rows = await transaction.all(f"recall.{name}", **parameters)
@@ -134,9 +142,9 @@ def idf(rows: float, found: float) -> float:
 
 def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rule]) -> Found:
     """Candidates from the rows of one statement."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 9)
-    (ids, similarity, context, by_vector, lexical, successors, superseded, chats, sequence, speakers, is_question, created, observed,
-     namespaces, hashes, maxima) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+    columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 10)
+    (ids, similarity, context, by_vector, lexical, maxima, successors, superseded, chats, sequence, speakers, is_question, created, observed,
+     namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     found_by_words = [score is not None for score in lexical]
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
     position = {id_: place for place, id_ in enumerate(ids)}
@@ -174,7 +182,7 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
 
 def weighed_columns(columns: Sequence[Sequence[Any]], found_by_words: Sequence[bool]) -> Mapping[str, Any]:
     """What only the weighing laws read."""
-    importance, confidence, updated, valid_from, mentioned, labels, usefulness, accesses, cover, keywords = (
+    importance, confidence, updated, valid_from, mentioned, labels, cover, keywords, usefulness, accesses = (
         columns[LISTWISE_COLUMNS:] or [()] * 10
     )
     return {

@@ -10,7 +10,7 @@ import numpy as np
 from ebbtide.rank.candidates import Source
 from ebbtide.rank.gates import drops
 from ebbtide.rank.score import reported_similarity
-from ebbtide.types import Drop, Hit, Trace, TraceCandidate
+from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
 
 if TYPE_CHECKING:
     from ebbtide.recall import Searched
@@ -42,7 +42,8 @@ def hits_of(searched: Searched) -> tuple[Hit, ...]:
     candidates, selection = searched.found.candidates, searched.selection
     similarity = reported_similarity(searched.profile, candidates)
     return tuple(
-        Hit.model_construct(
+        trusted(
+            Hit,
             id=memory.id,
             content=memory.content,
             namespace=memory.namespace,

@@ -17,7 +17,6 @@ __all__ = ["Route", "plan_route", "shape_of"]
 # A scope that large changes little between two counts, and counting it is not free.
 LARGE_SCOPE_SECONDS = 60.0
 SAMPLED_ROWS = 2_000
-ADJACENT_TURNS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,12 @@ class Route:
         outgrown: the scope is too large to search exactly, but its partition has no vector index yet.
         rows: live memories in the scope, before filters.
         sample: how common words are in a large scope, None in a small one.
-        adjacent: how many of the best rows of each arm bring the turns around them along.
     """
 
     indexed: bool
     outgrown: bool
     rows: int
     sample: WordSample | None
-    adjacent: int
 
 
 async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
@@ -61,7 +58,7 @@ def plan_route(engine: Engine, scope: Scope, shape: ScopeShape, *, has_vector: b
     """Exact below the crossover and for the past, whose versions no index covers; by the indexes above it."""
     large = shape.rows > engine.settings.exact_search_rows
     indexed = large and shape.indexed and scope.as_of is None and has_vector
-    return Route(indexed, large and not shape.indexed, shape.rows, shape.sample, ADJACENT_TURNS)
+    return Route(indexed, large and not shape.indexed, shape.rows, shape.sample)
 
 
 async def has_index(transaction: Transaction, tenant: str) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, search_text
-from ebbtide.types import Memory
+from ebbtide.types import Memory, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,48 +87,20 @@ def from_draft(
     )
 
 
+# The fields of a memory in the order of the `memory_row` columns.
+COLUMNS = (
+    "id", "content", "namespace", "kind", "agent", "user", "task", "chat", "session", "seq", "speaker", "labels", "tags", "metadata",
+    "source", "subject", "predicate", "importance", "confidence", "usefulness", "status", "maturity", "confirmed_at", "revision",
+    "superseded_by", "created_at", "updated_at", "last_mentioned_at", "observed_at", "valid_from", "invalidated_at", "expires_at",
+    "access_count", "last_accessed_at", "embedding_pending",
+)  # fmt: skip
+
+
 def memory_of(row: Sequence[Any]) -> Memory:
     """The memory in one row of the `memory_row` columns, in their order."""
-    (id_, content, namespace, kind, agent, user, task, chat, session, seq, speaker, labels, tags, metadata, source, subject, predicate,
-     importance, confidence, usefulness, status, maturity, confirmed_at, revision, superseded_by, created_at, updated_at, mentioned_at,
-     observed_at, valid_from, invalidated_at, expires_at, access_count, last_accessed_at, pending) = row  # fmt: skip
-    return Memory.model_construct(
-        id=id_,
-        content=content,
-        namespace=namespace,
-        kind=kind,
-        agent=agent,
-        user=user,
-        task=task,
-        chat=chat,
-        session=session,
-        seq=seq,
-        speaker=speaker,
-        labels=tuple(labels),
-        tags=tuple(tags),
-        metadata=metadata,
-        source=source,
-        subject=subject,
-        predicate=predicate,
-        importance=importance,
-        confidence=confidence,
-        usefulness=usefulness,
-        status=status,
-        maturity=maturity,
-        confirmed_at=confirmed_at,
-        revision=revision,
-        superseded_by=superseded_by,
-        created_at=created_at,
-        updated_at=updated_at,
-        last_mentioned_at=mentioned_at,
-        observed_at=observed_at,
-        valid_from=valid_from,
-        invalidated_at=invalidated_at,
-        expires_at=expires_at,
-        access_count=access_count,
-        last_accessed_at=last_accessed_at,
-        embedding_pending=pending,
-    )
+    values = dict(zip(COLUMNS, row, strict=True))
+    values["labels"], values["tags"] = tuple(values["labels"]), tuple(values["tags"])
+    return trusted(Memory, **values)
 
 
 def as_halfvec(vector: NDArray[np.float32] | None) -> Any:

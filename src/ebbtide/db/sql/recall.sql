@@ -53,13 +53,58 @@ memory m
 -- fragment: asked
 asked AS (SELECT q.place, q.query FROM unnest(%(terms)s::tsquery[]) WITH ORDINALITY AS q(query, place))
 
--- fragment: near_exact
+-- fragment: pool
+pool AS MATERIALIZED (
+    SELECT m.id, m.embedding <=> %(vector)s::halfvec AS distance, m.context_embedding <=> %(vector)s::halfvec AS context_distance,
+           CASE WHEN m.search @@ %(any_term)s::tsquery
+                THEN ARRAY(SELECT ts_rank(m.search, asked.query) FROM asked ORDER BY asked.place) END AS frequencies, m.superseded_by
+    FROM {{source}}
+    WHERE {{readable}})
+
+-- fragment: arms_of_pool
 near AS (
-    SELECT m.id FROM {{source}}
-    WHERE {{readable}} AND m.embedding IS NOT NULL AND %(vector)s::halfvec IS NOT NULL
-    ORDER BY ((m.embedding <=> %(vector)s::halfvec)
-              + %(context_weight)s * (coalesce(m.context_embedding, m.embedding) <=> %(vector)s::halfvec)) + 0
-    LIMIT %(rows)s)
+    SELECT pool.id FROM pool WHERE pool.distance IS NOT NULL
+    ORDER BY pool.distance + %(context_weight)s::float8 * coalesce(pool.context_distance, pool.distance), pool.id LIMIT %(rows)s),
+occurrence AS (
+    SELECT pool.id, f.place, f.frequency
+    FROM pool CROSS JOIN unnest(pool.frequencies) WITH ORDINALITY AS f(frequency, place)
+    WHERE pool.frequencies IS NOT NULL AND f.frequency > 0),
+rarity AS (
+    SELECT asked.place, ln(1 + (greatest(%(scope_rows)s::float8, count(o.id)) - count(o.id) + 0.5) / (count(o.id) + 0.5)) AS idf
+    FROM asked LEFT JOIN occurrence o ON o.place = asked.place
+    GROUP BY asked.place),
+lexical AS (
+    SELECT o.id, sum(rarity.idf * o.frequency) AS score
+    FROM occurrence o JOIN rarity ON rarity.place = o.place
+    GROUP BY o.id ORDER BY score DESC, o.id LIMIT %(rows)s),
+chosen AS (SELECT id FROM near UNION SELECT id FROM lexical),
+linked AS (
+    WITH RECURSIVE chain AS (
+        SELECT pool.superseded_by AS id FROM pool JOIN chosen ON chosen.id = pool.id WHERE pool.superseded_by IS NOT NULL
+        UNION
+        SELECT pool.superseded_by FROM chain JOIN pool ON pool.id = chain.id WHERE pool.superseded_by IS NOT NULL)
+    SELECT id FROM chain),
+found AS (SELECT id FROM chosen UNION SELECT linked.id FROM linked JOIN pool ON pool.id = linked.id)
+
+-- fragment: row_columns
+m.superseded_by, (m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE) AS superseded, m.chat_id, m.sequence, m.speaker,
+CASE WHEN m.kind = 'message' THEN right(rtrim(m.content), 1) IN ('?', '？', '؟') ELSE false END AS is_question,
+date_part('epoch', m.created_at) AS created_at, date_part('epoch', m.observed_at) AS observed_at, m.namespace, m.content_hash
+
+-- fragment: weight_columns
+m.importance, m.confidence, date_part('epoch', m.updated_at) AS updated_at, date_part('epoch', m.valid_from) AS valid_from,
+date_part('epoch', m.last_mentioned_at) AS last_mentioned_at, m.labels,
+CASE WHEN m.search @@ %(any_term)s::tsquery THEN ts_rank_cd(m.search, %(any_term)s::tsquery)::float8 END AS cover,
+(SELECT count(*) FROM asked WHERE m.search @@ asked.query)::float8 / greatest(cardinality(%(terms)s::tsquery[]), 1) AS keyword_share
+
+-- fragment: strength_columns
+((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,
+coalesce(s.access_count, 0) AS access_count
+
+-- fragment: output
+m.id, (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity,
+(1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity, near.id IS NOT NULL AS by_vector,
+lexical.score::float8 AS lexical, (SELECT sum(rarity.idf)::float8 FROM rarity) AS lexical_maximum, {{row_columns}}
 
 -- fragment: near_index
 near AS (
@@ -69,20 +114,6 @@ near AS (
         ORDER BY m.embedding <=> %(vector)s::halfvec
         LIMIT %(rows)s) found
     ORDER BY found.distance)
-
--- fragment: lexical_exact
-occurrence AS MATERIALIZED (
-    SELECT m.id, asked.place, ts_rank(m.search, asked.query) AS frequency
-    FROM {{source}} CROSS JOIN asked
-    WHERE {{readable}} AND m.search @@ %(any_term)s::tsquery AND m.search @@ asked.query),
-rarity AS (
-    SELECT asked.place, ln(1 + (greatest(%(scope_rows)s::float8, count(o.id)) - count(o.id) + 0.5) / (count(o.id) + 0.5)) AS idf
-    FROM asked LEFT JOIN occurrence o ON o.place = asked.place
-    GROUP BY asked.place),
-lexical AS (
-    SELECT o.id, sum(rarity.idf * o.frequency) AS score
-    FROM occurrence o JOIN rarity ON rarity.place = o.place
-    GROUP BY o.id ORDER BY score DESC, o.id LIMIT %(rows)s)
 
 -- fragment: lexical_budget
 rarity AS (SELECT r.place, r.idf FROM unnest(%(idfs)s::float8[]) WITH ORDINALITY AS r(idf, place)),
@@ -97,42 +128,28 @@ lexical AS (
 chosen AS (SELECT id FROM near UNION SELECT id FROM lexical),
 adjacent AS (
     SELECT n.id FROM (
-        SELECT DISTINCT m.chat_id, m.sequence FROM {{source}}
+        SELECT DISTINCT m.chat_id, m.sequence FROM memory m
         WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL AND m.id = ANY(ARRAY(
             (SELECT id FROM near LIMIT %(adjacent)s) UNION ALL (SELECT id FROM lexical LIMIT %(adjacent)s)))) t
     JOIN LATERAL (
-        SELECT m.id FROM {{source}}
+        SELECT m.id FROM memory m
         WHERE m.chat_id = t.chat_id AND m.sequence IN (t.sequence - 1, t.sequence + 1, t.sequence + 2) AND {{readable}}) n ON true
     WHERE %(adjacent)s > 0),
 linked AS (
     WITH RECURSIVE chain AS (
-        SELECT m.id, m.superseded_by, 1 AS depth FROM {{source}}
+        SELECT m.id, m.superseded_by, 1 AS depth FROM memory m
         WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM chosen)) AND m.superseded_by IS NOT NULL AND %(with_superseded)s
         UNION
-        SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN {{source}} ON m.id = chain.superseded_by
+        SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN memory m ON m.id = chain.superseded_by
         WHERE {{readable}} AND chain.depth < 100)
     SELECT id FROM chain),
 found AS (SELECT id FROM chosen UNION SELECT id FROM adjacent UNION SELECT id FROM linked)
 
--- fragment: columns
-m.id, (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity,
-(1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity,
-m.id = ANY(ARRAY(SELECT near.id FROM near)) AS by_vector, lexical.score::float8 AS lexical,
-m.superseded_by, (m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE) AS superseded,
-m.chat_id, m.sequence, m.speaker, (m.kind = 'message' AND right(rtrim(m.content), 1) IN ('?', '？', '؟')) AS is_question,
-extract(epoch FROM m.created_at)::float8 AS created_at, extract(epoch FROM m.observed_at)::float8 AS observed_at,
-m.namespace, m.content_hash, (SELECT sum(rarity.idf)::float8 FROM rarity) AS lexical_maximum
-
--- fragment: weighed_columns
-{{columns}}, m.importance, m.confidence, extract(epoch FROM m.updated_at)::float8 AS updated_at,
-extract(epoch FROM m.valid_from)::float8 AS valid_from, extract(epoch FROM m.last_mentioned_at)::float8 AS last_mentioned_at, m.labels,
-((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,
-coalesce(s.access_count, 0) AS access_count, ts_rank_cd(m.search, %(any_term)s::tsquery)::float8 AS cover,
-(SELECT count(*) FROM asked WHERE m.search @@ asked.query)::float8 / greatest((SELECT count(*) FROM asked), 1) AS keyword_share
-
--- name: words
--- The distinct words of a text, stemmed as the store's memories are.
-SELECT lexeme FROM unnest(tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s))) AS lexeme;
+-- name: prelude
+-- The distinct words of a query, stemmed as the store's memories are, and the tenant's rules on namespaces.
+SELECT tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s)),
+       (SELECT jsonb_agg(jsonb_build_array(pattern, bonus, instruction) ORDER BY created_at, id) FROM namespace_rule
+        WHERE tenant_id = %(tenant)s);
 
 -- name: shape
 -- How many live memories a scope holds, who speaks in the agent's conversations, and whether its partition has a vector index.
@@ -169,32 +186,32 @@ WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s
 GROUP BY lexeme;
 
 -- name: exact
--- Candidates of a scope that is searched exactly, with what the listwise law reads of each.
-WITH {{asked}}, {{near_exact}}, {{lexical_exact}}, {{found}}
-SELECT {{columns}}
-FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
+-- Candidates of a scope that is searched exactly, in one pass over its rows, with what the listwise law reads of each.
+WITH {{asked}}, {{pool}}, {{arms_of_pool}}
+SELECT {{output}}
+FROM {{source}} LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: exact_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{near_exact}}, {{lexical_exact}}, {{found}}
-SELECT {{weighed_columns}}
-FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
+WITH {{asked}}, {{pool}}, {{arms_of_pool}}
+SELECT {{output}}, {{weight_columns}}, {{strength_columns}}
+FROM {{source}} LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
 WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
-SELECT {{columns}}
-FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
+SELECT {{output}}
+FROM memory m LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
-SELECT {{weighed_columns}}
-FROM {{source}} LEFT JOIN lexical ON lexical.id = m.id
+SELECT {{output}}, {{weight_columns}}, {{strength_columns}}
+FROM memory m LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
 
