@@ -6,10 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
-
-from pydantic import ValidationError
 
 from ebbtide.errors import Conflict, IdempotencyMismatch, InvalidInput, ModelError
 from ebbtide.identifiers import new_id
@@ -84,6 +82,8 @@ def check_all(
     engine: Engine, caller: Caller, drafts: Sequence[Draft | Mapping[str, Any] | str], now: datetime
 ) -> list[Checked]:
     """Validate every draft before anything is done with any of them."""
+    if isinstance(drafts, str) or not isinstance(cast("object", drafts), Sequence):
+        raise InvalidInput("drafts must be a list.", field="drafts", remedy="Use remember for a single statement.")
     limit = engine.settings.max_batch_drafts
     if len(drafts) > limit:
         raise InvalidInput(
@@ -105,24 +105,31 @@ def check_all(
     ]
 
 
-def as_draft(draft: Draft | Mapping[str, Any] | str, place: str) -> Draft:
-    """A draft from its text or its fields.
+def as_draft(draft: Any, place: str) -> Draft:
+    """A draft from its text or its fields, whose values are still to be checked.
 
     Raises:
-        InvalidInput: a field is unknown, missing or of the wrong type.
+        InvalidInput: it is neither, or a field is unknown or missing.
     """
     if isinstance(draft, Draft):
         return draft
-    try:
-        return Draft(content=draft) if isinstance(draft, str) else Draft.model_validate(dict(draft))
-    except (ValidationError, TypeError, ValueError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "not a draft"}
-        name = f"{place}{first['loc'][0] if first['loc'] else 'draft'}"
+    if isinstance(draft, str):
+        return Draft.model_construct(content=draft)
+    if not isinstance(draft, Mapping):
+        name = place.removesuffix(".") or "draft"
         raise InvalidInput(
-            f"{name} is not acceptable: {first['msg']}.",
+            f"{name} is a {type(draft).__name__}.", field=name, remedy="Give a text, a mapping of fields, or a Draft."
+        )
+    given = cast("Mapping[Any, Any]", draft)
+    unknown = next((str(name) for name in given if name not in Draft.model_fields), None)
+    if unknown is not None or "content" not in given:
+        name = f"{place}{unknown or 'content'}"
+        raise InvalidInput(
+            f"A draft has no field {unknown[:40]!r}." if unknown else "The draft has no content.",
             field=name,
             remedy=f"A draft has the fields {', '.join(Draft.model_fields)}.",
-        ) from error
+        )
+    return Draft.model_construct(**given)
 
 
 def body_hash(draft: Checked) -> bytes:
