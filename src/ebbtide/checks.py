@@ -157,7 +157,8 @@ def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.f
             field=field,
             remedy="Embed with the model the store records.",
         )
-    norm = float(np.linalg.norm(vector))
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(np.linalg.norm(vector))
     if not math.isfinite(norm) or norm == 0.0:
         raise InvalidInput(
             f"{field} must be finite and not all zero.", field=field, remedy="Check the model that produced it."

@@ -188,4 +188,5 @@ def _metadata(metadata: Any, settings: Settings, field: str) -> tuple[dict[str, 
             field=field,
             remedy="Keep large data elsewhere and store a reference.",
         )
-    return kept, [f"metadata key {key!r} is reserved and was dropped" for key in reserved]
+    # As a later read will give it: keys are text, tuples are lists.
+    return json.loads(encoded), [f"metadata key {key!r} is reserved and was dropped" for key in reserved]

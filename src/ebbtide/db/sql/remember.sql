@@ -63,7 +63,7 @@ UPDATE memory SET updated_at = %(now)s, last_mentioned_at = %(now)s
 WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]);
 
 -- name: heads
--- For each memory that is to be superseded, the live end of its chain of successors, where the agent may see it.
+-- For each memory that is to be superseded, the end of its chain of successors, where the agent may see it; a forgotten one ends it.
 WITH RECURSIVE chain AS (
     SELECT m.id AS asked, m.id, m.superseded_by, 1 AS depth
     FROM memory m
@@ -71,11 +71,11 @@ WITH RECURSIVE chain AS (
     UNION ALL
     SELECT chain.asked, m.id, m.superseded_by, chain.depth + 1
     FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.superseded_by
-    WHERE m.tenant_id = %(tenant)s AND chain.depth < 1000
+    WHERE m.tenant_id = %(tenant)s AND m.status <> 'tombstoned' AND chain.depth < 1000
 )
-SELECT chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since
+SELECT DISTINCT ON (chain.asked) chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since
 FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.id
-WHERE chain.superseded_by IS NULL;
+ORDER BY chain.asked, chain.depth DESC;
 
 -- name: keep_version
 -- Keeps the image of memories that are about to change, current until now.
@@ -88,7 +88,9 @@ UPDATE memory m
 SET superseded_by = s.new_id, maturity = 'superseded', revision = m.revision + 1, updated_at = %(now)s,
     current_since = greatest(%(now)s, m.current_since), invalidated_at = coalesce(m.invalidated_at, greatest(m.valid_from, s.starts_at))
 FROM unnest(%(old_ids)s::uuid[], %(new_ids)s::uuid[], %(starts)s::timestamptz[]) AS s(old_id, new_id, starts_at)
-WHERE m.tenant_id = %(tenant)s AND m.id = s.old_id AND m.superseded_by IS NULL AND m.status <> 'tombstoned'
+WHERE m.tenant_id = %(tenant)s AND m.id = s.old_id AND m.status <> 'tombstoned'
+  AND (m.superseded_by IS NULL OR EXISTS (
+      SELECT FROM memory f WHERE f.tenant_id = %(tenant)s AND f.id = m.superseded_by AND f.status = 'tombstoned'))
 RETURNING m.id;
 
 -- name: audit
