@@ -107,9 +107,13 @@ def nested(depth: int) -> dict[str, Any]:
     return value
 
 
+def say(memory: Any, **arguments: Any) -> Any:
+    return memory.remember(**{"content": "a statement", **arguments})
+
+
 def refusal(memory: Ebbtide, arguments: dict[str, Any]) -> EbbtideError:
     with pytest.raises(InvalidInput) as caught:
-        memory.remember(**{"content": "a statement", **arguments})
+        say(memory, **arguments)
     return caught.value
 
 
@@ -135,9 +139,9 @@ def test_a_draft_in_a_batch_is_refused_by_its_place_and_nothing_is_written(memor
 async def test_both_faces_report_an_error_in_one_shape(async_memory: AsyncEbbtide, memory: Ebbtide) -> None:
     for _, arguments in REFUSED[::7]:
         with pytest.raises(InvalidInput) as caught:
-            await async_memory.remember(**{"content": "a statement", **arguments})
+            await say(async_memory, **arguments)
         with pytest.raises(InvalidInput) as blocking:
-            memory.remember(**{"content": "a statement", **arguments})
+            say(memory, **arguments)
         assert caught.value.to_dict() == blocking.value.to_dict()
         assert set(caught.value.to_dict()["error"]) == {"code", "message", "field", "remedy"}
 
@@ -253,7 +257,7 @@ def test_a_statement_repeated_within_a_batch_is_kept_once(memory: Ebbtide) -> No
 @pytest.mark.parametrize("change", [{"namespace": "vector.other"}, {"content": "a statement!"}])
 def test_another_place_or_another_text_is_another_memory(memory: Ebbtide, change: dict[str, Any]) -> None:
     memory.remember("a statement")
-    assert memory.remember(**{"content": "a statement", **change}).outcome == "stored"
+    assert say(memory, **change).outcome == "stored"
     assert memory.scoped(agent="b").remember("a statement").outcome == "stored"
     assert memory.scoped(tenant="b").remember("a statement").outcome == "stored"
 
@@ -312,7 +316,7 @@ def test_a_key_stands_for_one_body(memory: Ebbtide) -> None:
     memory.remember("Pay the rent", idempotency_key="r1")
     for change in ({"content": "Pay the rents"}, {"importance": 0.6}, {"tags": ["a"]}, {"namespace": "vector.b"}):
         with pytest.raises(IdempotencyMismatch) as caught:
-            memory.remember(**{"content": "Pay the rent", "idempotency_key": "r1", **change})
+            say(memory, **{"content": "Pay the rent", "idempotency_key": "r1", **change})
         assert caught.value.field == "idempotency_key"
         assert "rent" not in str(caught.value)
     assert memory.scoped(agent="b").remember("Pay the rents", idempotency_key="r1").outcome == "stored"
