@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -99,10 +100,10 @@ def read_scope(patterns: Sequence[str] | str | None, caller: Caller) -> Namespac
         return NamespaceScope(
             everything=True, foreign=personal, own=tuple(f"{prefix}{caller.user}." for prefix in personal)
         )
-    listed = [patterns] if isinstance(patterns, str) else list(patterns)
-    if not listed:
+    listed = [patterns] if isinstance(patterns, str) else patterns
+    if not isinstance(listed, list | tuple | set | frozenset) or not listed:
         raise InvalidInput(
-            "No namespace pattern was given.",
+            "namespaces must be one pattern or a list of at least one.",
             field="namespaces",
             remedy="Leave namespaces out to read all, or name at least one.",
         )
@@ -121,7 +122,7 @@ def read_scope(patterns: Sequence[str] | str | None, caller: Caller) -> Namespac
 
 
 def _checked_pattern(pattern: str) -> str:
-    segments = pattern.split(".")
+    segments = check_text(pattern, "namespaces", LONGEST).split(".")
     plain = "x".join(pattern.split("*"))
     if any("*" in segment and segment != "*" for segment in segments):
         raise InvalidInput(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.rank.presets import DEFAULT_PROFILE, PRESETS
 from ebbtide.rank.profile import Profile, parse_profile, review
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller
 
 __all__ = ["get_profile", "list_profiles", "resolve_profile", "save_profile"]
+
+LONGEST_NAME = 64
 
 
 async def resolve_profile(engine: Engine, caller: Caller, profile: str | Profile | Mapping[str, Any] | None) -> Profile:
@@ -29,13 +32,11 @@ async def resolve_profile(engine: Engine, caller: Caller, profile: str | Profile
     if isinstance(profile, Mapping):
         return parse_profile(profile)
     name = DEFAULT_PROFILE if profile is None else profile
-    if name in PRESETS:
-        return PRESETS[name]
     try:
         return await get_profile(engine, caller, name)
     except NotFound as error:
         raise InvalidInput(
-            f"There is no profile {str(name)[:64]!r}.",
+            error.message,
             field="profile",
             remedy=f"Use {', '.join(PRESETS)}, or save one.",
         ) from error
@@ -50,7 +51,7 @@ async def save_profile(engine: Engine, caller: Caller, profile: Profile | Mappin
     """
     warnings = tuple(review(profile))
     kept = profile if isinstance(profile, Profile) else parse_profile(profile)
-    if kept.name in PRESETS:
+    if check_text(kept.name, "name", LONGEST_NAME) in PRESETS:
         raise InvalidInput(f"{kept.name} is a preset.", field="name", remedy="Give the profile a name of its own.")
     async with engine.database.transaction(caller.tenant) as transaction:
         body = json.dumps(kept.model_dump(mode="json"))
@@ -66,13 +67,13 @@ async def get_profile(engine: Engine, caller: Caller, name: str) -> Profile:
     Raises:
         NotFound: the tenant has none of that name.
     """
-    if name in PRESETS:
+    if check_text(name, "profile", LONGEST_NAME) in PRESETS:
         return PRESETS[name]
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        row = await transaction.one("govern.profile", tenant=caller.tenant, name=str(name))
+        row = await transaction.one("govern.profile", tenant=caller.tenant, name=name)
     if row is None:
         raise NotFound(
-            f"There is no profile {str(name)[:64]!r}.",
+            f"There is no profile {name!r}.",
             field="profile",
             remedy="List the profiles to see which there are.",
         )
