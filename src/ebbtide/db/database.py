@@ -43,7 +43,7 @@ class Transaction:
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self.connection = connection
 
-    async def run(self, name: str, **values: Any) -> AsyncRawCursor[Any]:
+    async def run(self, name: str, /, **values: Any) -> AsyncRawCursor[Any]:
         """Execute the statement `name` with `values`; binary results, prepared on first use."""
         cursor = AsyncRawCursor(self.connection)
         cursor.format = Format.BINARY
@@ -51,15 +51,15 @@ class Transaction:
         await cursor.execute(statement.query, [values[name] for name in statement.names], prepare=True)
         return cursor
 
-    async def all(self, name: str, **values: Any) -> Sequence[Any]:
+    async def all(self, name: str, /, **values: Any) -> Sequence[Any]:
         """Every row of a statement, each a tuple."""
         return await (await self.run(name, **values)).fetchall()
 
-    async def one(self, name: str, **values: Any) -> Any:
+    async def one(self, name: str, /, **values: Any) -> Any:
         """The first row of a statement, or None."""
         return await (await self.run(name, **values)).fetchone()
 
-    async def named(self, name: str, **values: Any) -> Sequence[Any]:
+    async def named(self, name: str, /, **values: Any) -> Sequence[Any]:
         """Every row of a statement, each a named tuple."""
         cursor = await self.run(name, **values)
         cursor.row_factory = namedtuple_row
