@@ -24,6 +24,8 @@ from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import as_halfvec, memory_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Hit, Memory
@@ -94,9 +96,10 @@ async def search(
     min_score: float | None = None,
     min_similarity: float | None = None,
     vector: Any = None,
+    asked_at: datetime | None = None,
     **narrowed: Any,
 ) -> Searched:
-    """Search, score and select.
+    """Search, score and select. "In May" is seen from `asked_at`, which is now unless the moment of asking lies back.
 
     Raises:
         InvalidInput: an argument is not acceptable; the error names it.
@@ -110,7 +113,11 @@ async def search(
     shape = await shape_of(engine, scope)
     settings = engine.settings
     question = read_question(
-        query, shape.speakers, longest=settings.max_query_characters, asked_characters=settings.asked_query_characters
+        query,
+        shape.speakers,
+        longest=settings.max_query_characters,
+        asked_characters=settings.asked_query_characters,
+        asked_at=asked_at or scope.as_of or scope.now,
     )
     watch.lap("understand")
     direction, notes = await direction_of(engine, ranking, question, vector)

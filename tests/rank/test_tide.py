@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ebbtide.rank.candidates import Candidates, ListwiseInputs
 from ebbtide.rank.parts import LexicalNeighbours, TideParameters
-from ebbtide.rank.tide import NAMES, lend_scores, neighbour_lexical, scale_to_range, score_listwise
+from ebbtide.rank.tide import NAMES, latest_multiplier, lend_scores, neighbour_lexical, scale_to_range, score_listwise
 from tests.rank.builders import arbitrary_candidates, candidates
 
 DEFAULTS = TideParameters()
@@ -109,10 +109,10 @@ def test_the_last_message_of_one_conversation_is_not_before_the_first_of_the_nex
 def test_the_rules_multiply_in_turn() -> None:
     yes = [True]
     values, parts = tide([0.5], speaker_matches=yes, is_question=yes, asked_time_matches=yes, bonuses=[0.1])
-    assert values[0] == pytest.approx(0.5 * 1.5 * 0.85 * 1.3 * 1.1)
+    assert values[0] == pytest.approx(0.5 * 1.5 * 0.85 * 1.4 * 1.1)
     assert parts[0]["named_speaker"] == pytest.approx(0.25)
     assert parts[0]["question"] == pytest.approx(-0.15 * 0.75)
-    assert parts[0]["asked_time"] == pytest.approx(0.3 * 0.6375)
+    assert parts[0]["asked_time"] == pytest.approx(0.4 * 0.6375)
 
 
 def test_each_rule_has_a_setting_that_switches_it_off() -> None:
@@ -120,10 +120,11 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
         named_speaker_boost=1,
         question_penalty=1,
         asked_time_boost=1,
+        latest_boost=0,
         namespace_bonuses=False,
         lend_superseded_score=False,
         superseded_penalty=1,
-        neighbours=LexicalNeighbours(previous=0, next=0, two_before=0),
+        neighbours=LexicalNeighbours(previous=0, next=0, two_before=0, answered_question=0),
     )
     yes = [True, True]
     values, _ = tide(
@@ -132,6 +133,7 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
         speaker_matches=yes,
         is_question=yes,
         asked_time_matches=yes,
+        asks_for_latest=True,
         bonuses=[0.1, 0.1],
         superseded=[True, False],
         successor_index=[1, -1],
@@ -141,6 +143,19 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
         sequence=[0.0, 1.0],
     )
     assert values.tolist() == [1.0, 0.0]
+
+
+def test_what_follows_a_question_takes_over_more_of_its_words() -> None:
+    asking = np.array([True, False])
+    taken = neighbour_lexical(np.array([2.0, 0.0]), ("a", "a"), np.array([0.0, 1.0]), WEIGHTS, asking)
+    assert taken.tolist() == [0.0, pytest.approx(0.8 * 2.0)]
+
+
+def test_the_newest_gains_a_tenth_when_the_present_is_asked_for() -> None:
+    observed = np.array([30.0, np.nan, 10.0])
+    multiplier = latest_multiplier(observed, np.array([0.0, 20.0, 0.0]), 0.1)
+    assert multiplier.tolist() == pytest.approx([1.1, 1.05, 1.0])
+    assert latest_multiplier(observed[:1], observed[:1], 0.1).tolist() == [1.0]
 
 
 def test_a_successor_takes_the_higher_score_of_what_it_superseded() -> None:

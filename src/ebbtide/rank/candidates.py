@@ -49,6 +49,7 @@ class ListwiseInputs:
         speaker_matches: the query names exactly one person and this memory is theirs.
         is_question: the memory is a message that ends in a question mark.
         asked_time_matches: the memory was observed in the month or season the query asks about.
+        asks_for_latest: the query is about the present: "now", "latest", "currently".
         successor_index: position among the candidates of the memory that superseded this one, -1 for none.
     """
 
@@ -61,6 +62,7 @@ class ListwiseInputs:
     speaker_matches: Booleans | None = None
     is_question: Booleans | None = None
     asked_time_matches: Booleans | None = None
+    asks_for_latest: bool = False
     successor_index: Integers | None = None
 
 

@@ -186,11 +186,16 @@ class FullText(Part):
 
 
 class LexicalNeighbours(Part):
-    """Shares of the lexical score that a message takes over from those around it in the same conversation."""
+    """Shares of the lexical score that a message takes over from those around it in the same conversation.
+
+    `answered_question` comes on top of `previous` where the message before ends in a question mark: what follows a
+    question answers it, and often repeats none of its words.
+    """
 
     previous: NonNegative = 0.5
     next: NonNegative = 0.2
     two_before: NonNegative = 0.2
+    answered_question: NonNegative = 0.3
 
 
 class TideParameters(Part):
@@ -199,13 +204,14 @@ class TideParameters(Part):
     Attributes:
         dense_weight: weight of the min-max scaled dense similarity, `q·v + context_weight · q·norm(v + …)`.
         context_weight: weight of the similarity with the message in its context.
-        previous_vector_weight: weight of the message before when that context's vector is made.
         strip_names: the dense query goes without the names of people, which mislead small models.
         lexical_weight, lexical_cap: weight and cap of Σ idf·tf over Σ idf of all query terms.
         neighbours: smoothing of the lexical score within a conversation.
         named_speaker_boost: factor for memories of the one person whom the query names.
         question_penalty: factor for a message that only asks.
         asked_time_boost: factor for memories observed in the month or season that the query asks about.
+        latest_boost: for a query about the present ("now", "latest"), the newest candidate's score rises by this share,
+            the oldest one's not at all, the others' by their rank in between.
         namespace_bonuses: the bonuses of namespace rules raise the score, `× (1 + Σ bonuses)`.
         lend_superseded_score: a successor takes the score of what it superseded where that is higher.
         superseded_penalty: factor for superseded rows, where they are asked for.
@@ -213,14 +219,14 @@ class TideParameters(Part):
 
     dense_weight: NonNegative = 0.5
     context_weight: NonNegative = 1.0
-    previous_vector_weight: NonNegative = 0.7
     strip_names: bool = True
     lexical_weight: NonNegative = 0.5
     lexical_cap: Positive = 2.0
     neighbours: LexicalNeighbours = LexicalNeighbours()
     named_speaker_boost: NonNegative = 1.5
     question_penalty: NonNegative = 0.85
-    asked_time_boost: NonNegative = 1.3
+    asked_time_boost: NonNegative = 1.4
+    latest_boost: NonNegative = 0.1
     namespace_bonuses: bool = True
     lend_superseded_score: bool = True
     superseded_penalty: NonNegative = 0.5

@@ -9,16 +9,26 @@ import numpy as np
 from ebbtide.rank.candidates import Booleans, Candidates, Floats, Integers, ListwiseInputs
 from ebbtide.rank.parts import LexicalNeighbours, TideParameters
 
-__all__ = ["lend_scores", "neighbour_lexical", "scale_to_range", "score_listwise"]
+__all__ = ["latest_multiplier", "lend_scores", "neighbour_lexical", "scale_to_range", "score_listwise"]
 
-NAMES = ("dense", "lexical", "neighbours", "named_speaker", "question", "asked_time", "namespace", "supersession")
+NAMES = (
+    "dense",
+    "lexical",
+    "neighbours",
+    "named_speaker",
+    "question",
+    "asked_time",
+    "latest",
+    "namespace",
+    "supersession",
+)
 
 # Further apart than any two positions in one conversation, so that its ends never touch the next one's.
 POSITIONS_PER_CHAT = 2**40
 
 
 def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Values (n,), contributions (n, 8) that sum to them, and the names of the columns.
+    """Values (n,), contributions (n, 9) that sum to them, and the names of the columns.
 
     `S = w_d · scaled(q·v + c · q·context) + w_l · min(L' / Σ idf, cap)`, then times the boosts that apply, each
     credited with what it adds; then a successor takes the score of what it superseded, where that is higher.
@@ -66,7 +76,9 @@ def _lexical(parameters: TideParameters, inputs: ListwiseInputs) -> tuple[Floats
         return np.zeros(len(inputs.lexical)), np.zeros(len(inputs.lexical))
     smoothed = inputs.lexical
     if inputs.chats is not None and inputs.sequence is not None:
-        smoothed = smoothed + neighbour_lexical(inputs.lexical, inputs.chats, inputs.sequence, parameters.neighbours)
+        smoothed = smoothed + neighbour_lexical(
+            inputs.lexical, inputs.chats, inputs.sequence, parameters.neighbours, inputs.is_question
+        )
     own, smoothed = (
         parameters.lexical_weight * np.minimum(raw / inputs.lexical_maximum, parameters.lexical_cap)
         for raw in (inputs.lexical, smoothed)
@@ -75,12 +87,17 @@ def _lexical(parameters: TideParameters, inputs: ListwiseInputs) -> tuple[Floats
 
 
 def neighbour_lexical(
-    lexical: Floats, chats: Sequence[Hashable], sequence: Floats, weights: LexicalNeighbours
+    lexical: Floats,
+    chats: Sequence[Hashable],
+    sequence: Floats,
+    weights: LexicalNeighbours,
+    is_question: Booleans | None = None,
 ) -> Floats:
     """What each row takes over from the messages before and after it in its conversation, ≥ 0, shape (n,).
 
-    `previous · L(s-1) + next · L(s+1) + two_before · L(s-2)`, where L is 0 for a message that is no candidate. Where
-    two candidates claim one position (a message and a fact drawn from it), the stronger one speaks for it.
+    `previous · L(s-1) + next · L(s+1) + two_before · L(s-2)`, where L is 0 for a message that is no candidate, and
+    `previous` grows by `answered_question` where the message before asks. Where two candidates claim one position (a
+    message and a fact drawn from it), the stronger one speaks for it.
     """
     codes: dict[Hashable, int] = {}
     chat = np.array([-1 if key is None else codes.setdefault(key, len(codes)) for key in chats], dtype=np.int64)
@@ -90,12 +107,26 @@ def neighbour_lexical(
         return total
     keys = chat[placed] * POSITIONS_PER_CHAT + sequence[placed].astype(np.int64)
     positions, slot = np.unique(keys, return_inverse=True)
-    strongest = np.zeros(len(positions))
+    strongest, asking = np.zeros(len(positions)), np.zeros(len(positions))
     np.maximum.at(strongest, slot, lexical[placed])
-    for offset, weight in ((-1, weights.previous), (1, weights.next), (-2, weights.two_before)):
+    if is_question is not None:
+        np.maximum.at(asking, slot, is_question[placed])
+    previous = weights.previous + weights.answered_question * asking
+    for offset, weight in ((-1, previous), (1, weights.next), (-2, weights.two_before)):
         nearest = np.minimum(np.searchsorted(positions, keys + offset), len(positions) - 1)
-        total[placed] += weight * np.where(positions[nearest] == keys + offset, strongest[nearest], 0.0)
+        passed = (weight * strongest)[nearest]
+        total[placed] += np.where(positions[nearest] == keys + offset, passed, 0.0)
     return total
+
+
+def latest_multiplier(observed_at: Floats, created_at: Floats, boost: float) -> Floats:
+    """`1 + boost · rank`, where rank goes from 0 for the oldest candidate to 1 for the newest, shape (n,).
+
+    A memory's age counts from its observation, else from its creation.
+    """
+    moments = np.where(np.isnan(observed_at), created_at, observed_at)
+    rank = np.argsort(np.argsort(moments, kind="stable"), kind="stable")
+    return 1.0 + boost * rank / max(len(moments) - 1, 1)
 
 
 def _multipliers(parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs) -> list[Floats]:
@@ -106,7 +137,10 @@ def _multipliers(parameters: TideParameters, candidates: Candidates, inputs: Lis
     )
     ones = np.ones(len(candidates))
     multipliers = [ones if flag is None else np.where(flag, factor, 1.0) for flag, factor in flags]
-    return [*multipliers, 1.0 + candidates.bonuses if parameters.namespace_bonuses else ones]
+    latest = ones
+    if inputs.asks_for_latest and parameters.latest_boost > 0:
+        latest = latest_multiplier(candidates.observed_at, candidates.created_at, parameters.latest_boost)
+    return [*multipliers, latest, 1.0 + candidates.bonuses if parameters.namespace_bonuses else ones]
 
 
 def _supersede(

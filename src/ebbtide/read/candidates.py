@@ -149,9 +149,11 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
     position = {id_: place for place, id_ in enumerate(ids)}
     observed_at = np.array(observed, dtype=np.float64)
+    cosine = np.array(similarity, dtype=np.float64)
     listwise = ListwiseInputs(
         lexical=scores,
         lexical_maximum=float(maxima[0] or 0.0) if maxima else 0.0,
+        dense_similarity=cosine,
         context_similarity=np.array(context, dtype=np.float64),
         chats=chats,
         sequence=np.array(sequence, dtype=np.float64),
@@ -160,6 +162,7 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
         else None,
         is_question=np.array(is_question, dtype=np.bool_),
         asked_time_matches=None if question.window is None else question.window.mask(observed_at),
+        asks_for_latest=question.latest,
         successor_index=np.array(
             [position.get(id_, -1) if id_ is not None else -1 for id_ in successors], dtype=np.int64
         ),
@@ -167,7 +170,7 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
     bonuses = {namespace: bonus_of(rules, namespace) for namespace in set(namespaces)} if rules else {}
     candidates = Candidates.build(
         ids,
-        similarity=np.clip(np.array(similarity, dtype=np.float64), 0.0, 1.0),
+        similarity=np.clip(cosine, 0.0, 1.0),
         source=np.array([SOURCES[pair] for pair in zip(by_vector, found_by_words, strict=True)], dtype=np.int64),
         created_at=np.array(created, dtype=np.float64),
         observed_at=observed_at,

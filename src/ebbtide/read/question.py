@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput
-from ebbtide.read.moments import Window, asked_window
+from ebbtide.read.moments import Window, asked_window, asks_for_latest
 from ebbtide.text import UNSPACED, is_blank, words_text
 
 __all__ = ["Question", "asked_part", "read_question", "term_query"]
@@ -27,7 +28,8 @@ class Question:
         asked: the part that asks; the text itself where it is short.
         dense: `asked` without the names of people, for the vector search.
         named: the speakers whose names it holds.
-        window: the months or days it asks about, None for none.
+        window: the months it asks about, None for none.
+        latest: whether it asks about the present.
     """
 
     text: str
@@ -35,9 +37,12 @@ class Question:
     dense: str
     named: tuple[str, ...]
     window: Window | None
+    latest: bool
 
 
-def read_question(query: Any, speakers: Sequence[str], *, longest: int, asked_characters: int) -> Question:
+def read_question(
+    query: Any, speakers: Sequence[str], *, longest: int, asked_characters: int, asked_at: datetime
+) -> Question:
     """Understand a query.
 
     Raises:
@@ -50,7 +55,9 @@ def read_question(query: Any, speakers: Sequence[str], *, longest: int, asked_ch
         )
     asked = asked_part(text, asked_characters)
     named = tuple(speaker for speaker in speakers if _names(speaker, asked))
-    return Question(text, asked, without_names(asked, speakers), named, asked_window(asked))
+    return Question(
+        text, asked, without_names(asked, speakers), named, asked_window(asked, asked_at), asks_for_latest(asked)
+    )
 
 
 def asked_part(text: str, characters: int) -> str:
