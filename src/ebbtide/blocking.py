@@ -141,7 +141,7 @@ class Ebbtide:
         Raises:
             InvalidInput: the handle is closed.
         """
-        if self._portal is None:
+        if self._portal is None or self.inner.closed:
             raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
         return self._portal.call(call)
 

@@ -112,6 +112,11 @@ class AsyncEbbtide:
         """
         return type(self)(self._store, rescoped(self.caller, changes), owner=False)
 
+    @property
+    def closed(self) -> bool:
+        """Whether the store was left; a handle from `scoped` is closed with the one it came from."""
+        return self._store.closed
+
     async def engine(self) -> Any:
         """The engine below, opening the store on first use."""
         return await self._store.open()

@@ -61,7 +61,9 @@ class Store:
         self.clock = clock or SystemClock()
         spec = self.settings.embedder if embedder == "" else embedder
         self.embedder = self._create(spec) if isinstance(spec, str) else spec
+        self.closed = False
         self._exits = AsyncExitStack()
+        self._opening = asyncio.Lock()
         self._engine: Engine | None = None
 
     def _create(self, spec: str) -> Embedder | None:
@@ -88,14 +90,21 @@ class Store:
         return self._engine
 
     async def open(self, *, migrate: bool = True) -> Engine:
-        """Start the server where it is ours, check or make the schema, and begin the background work."""
-        if self._engine is not None:
-            return self._engine
-        try:
-            return await self._open(migrate=migrate)
-        except BaseException:
-            await self._exits.aclose()
-            raise
+        """Start the server where it is ours, check or make the schema, and begin the background work.
+
+        Raises:
+            InvalidInput: the store was closed.
+        """
+        async with self._opening:
+            if self.closed:
+                raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
+            if self._engine is not None:
+                return self._engine
+            try:
+                return await self._open(migrate=migrate)
+            except BaseException:
+                await self._exits.aclose()
+                raise
 
     async def _open(self, *, migrate: bool) -> Engine:
         dsn = await self._start_server() if self.embedded else self.location
@@ -140,6 +149,7 @@ class Store:
     async def close(self) -> None:
         """Write down what is still in memory, and leave; the last to leave an embedded store stops its server."""
         self._engine = None
+        self.closed = True
         await self._exits.aclose()
 
 
