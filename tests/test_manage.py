@@ -100,6 +100,7 @@ def test_a_revision_can_empty_a_list(memory: Ebbtide) -> None:
 
 
 def test_a_revision_checks_its_values(memory: Ebbtide) -> None:
+    anything: Any = memory
     id_ = memory.remember("x").memory.id
     refused: list[tuple[str, dict[str, Any]]] = [
         ("content", {"content": " "}),
@@ -116,7 +117,7 @@ def test_a_revision_checks_its_values(memory: Ebbtide) -> None:
     ]
     for field, arguments in refused:
         with pytest.raises(InvalidInput) as caught:
-            memory.revise(id_, **{"content": "y", **arguments})
+            anything.revise(id_, **{"content": "y", **arguments})
         assert caught.value.field == field
         assert caught.value.remedy
     assert memory.get(id_).revision == 1
