@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import ExitStack
 from functools import update_wrapper
 from types import TracebackType
@@ -12,6 +12,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ebbtide.errors import InvalidInput
 from ebbtide.handle import AsyncEbbtide, AsyncProfiles
+from ebbtide.transfer import export_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,6 +84,7 @@ class Ebbtide:
     history = blocking(AsyncEbbtide.history)
     revise = blocking(AsyncEbbtide.revise)
     forget = blocking(AsyncEbbtide.forget)
+    import_records = blocking(AsyncEbbtide.import_records)
 
     def __init__(self, inner: AsyncEbbtide, portal: BlockingPortal | None = None) -> None:
         self.inner = inner
@@ -144,6 +146,17 @@ class Ebbtide:
         if self._portal is None or self.inner.closed:
             raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
         return self._portal.call(call)
+
+    def export_records(self, **scope: Any) -> Generator[dict[str, Any]]:
+        """Memories with everything the store has of them, as JSON values; see `AsyncEbbtide.export_records`."""
+        pages = export_pages(self.run(self.inner.engine), self.caller, **scope)
+        try:
+            while page := self.run(lambda: anext(pages, [])):
+                yield from page
+        finally:
+            # Left behind by a caller who stopped reading, it would hold its snapshot; a closed handle holds none.
+            if self._portal is not None:
+                self.run(pages.aclose)
 
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.

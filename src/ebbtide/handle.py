@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +12,7 @@ from uuid import UUID
 
 from ebbtide import context as contexts
 from ebbtide import explain as explanations
-from ebbtide import manage
+from ebbtide import manage, transfer
 from ebbtide import recall as recalls
 from ebbtide import remember as writes
 from ebbtide.checks import check_caller
@@ -24,6 +25,7 @@ from ebbtide.types import (
     Draft,
     Explanation,
     Forgotten,
+    Imported,
     Memory,
     Recall,
     Remembered,
@@ -340,6 +342,37 @@ class AsyncEbbtide:
             StaleRevision: it has changed meanwhile; nothing was done.
         """
         return await manage.forget(await self.engine(), self.caller, memory_id, expected_revision)
+
+    async def export_records(self, **scope: Any) -> AsyncGenerator[dict[str, Any]]:
+        """Memories with everything the store has of them, as JSON values, in the order of their ids.
+
+        Superseded, expired and archived ones too, with earlier versions, vectors and counts; forgotten ones never. All
+        are of one moment. `namespaces`, `kinds`, `labels`, `tags` and `where` are `recall`'s.
+        """
+        async with aclosing(transfer.export_pages(await self.engine(), self.caller, **scope)) as pages:
+            async for page in pages:
+                for record in page:
+                    yield record
+
+    async def import_records(
+        self,
+        records: Iterable[transfer.Record] | AsyncIterable[transfer.Record],
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> Imported:
+        """Store what `export_records` gave, or lines of JSON that say the same; only `content` is needed.
+
+        Ids are kept, and a record that is there already is left alone, so an import can be repeated. Vectors of another
+        model than the store's are made anew. Records go in by the thousand, a transaction each; `progress` is told the
+        number of the last line after each.
+
+        Raises:
+            InvalidInput: a line is not acceptable; the error names it and the field. Nothing of its thousand is stored.
+            Conflict: an id is in use for another memory.
+            Tombstoned: an id belongs to a memory that was forgotten.
+            ModelError: the embedder failed.
+        """
+        return await transfer.import_records(await self.engine(), self.caller, records, progress=progress)
 
 
 CHANGEABLE = ("tenant", "agent", "user", "task", "chat", "session", "timezone")

@@ -21,6 +21,7 @@ __all__ = [
     "Explanation",
     "Forgotten",
     "Hit",
+    "Imported",
     "Job",
     "Kind",
     "Memory",
@@ -176,6 +177,19 @@ class Forgotten(_Public):
     id: UUID
     revision: int
     forgotten_at: datetime
+
+
+class Imported(_Public):
+    """What became of the records of an import.
+
+    `imported` were stored; `duplicates` say what a live memory of the namespace says already; `skipped` were there under
+    their own ids. `reembedded` of the records got a vector of this store's model.
+    """
+
+    imported: int = 0
+    duplicates: int = 0
+    skipped: int = 0
+    reembedded: int = 0
 
 
 class TagFilter(_Public):

@@ -22,19 +22,25 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller
     from ebbtide.write.validate import Checked
 
-__all__ = ["Row", "as_halfvec", "from_draft", "insert", "memory_of"]
+__all__ = ["Row", "as_halfvec", "columns_of", "from_draft", "insert", "memory_of"]
 
 ROWS_A_STATEMENT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One memory as it is stored. The vectors have norm 1; None where there is none (yet)."""
+    """One memory as it is stored. The vectors have norm 1; None where there is none (yet).
+
+    `current_since` is when its revision began, None for the time it was last written.
+    """
 
     memory: Memory
     content_hash: bytes
     embedding: NDArray[np.float32] | None = None
     context_embedding: NDArray[np.float32] | None = None
+    personal_data: tuple[str, ...] = ()
+    current_since: datetime | None = None
+    deleted_at: datetime | None = None
 
     @classmethod
     def of(
@@ -87,13 +93,8 @@ def from_draft(
     )
 
 
-# The fields of a memory in the order of the `memory_row` columns.
-COLUMNS = (
-    "id", "content", "namespace", "kind", "agent", "user", "task", "chat", "session", "seq", "speaker", "labels", "tags", "metadata",
-    "source", "subject", "predicate", "importance", "confidence", "usefulness", "status", "maturity", "confirmed_at", "revision",
-    "superseded_by", "created_at", "updated_at", "last_mentioned_at", "observed_at", "valid_from", "invalidated_at", "expires_at",
-    "access_count", "last_accessed_at", "embedding_pending",
-)  # fmt: skip
+# `memory_row` in memory.sql gives the columns in this order.
+COLUMNS = tuple(Memory.model_fields)
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
@@ -114,7 +115,8 @@ def _moment(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-def _record(row: Row) -> dict[str, Any]:
+def columns_of(row: Row) -> dict[str, Any]:
+    """The columns of a row as JSON, save its vectors; `search_text` is what its words are read from."""
     memory = row.memory
     return {
         "id": str(memory.id),
@@ -137,7 +139,7 @@ def _record(row: Row) -> dict[str, Any]:
         "source": memory.source,
         "subject": memory.subject,
         "predicate": memory.predicate,
-        "personal_data": [],
+        "personal_data": row.personal_data,
         "importance": memory.importance,
         "confidence": memory.confidence,
         "status": memory.status,
@@ -152,8 +154,10 @@ def _record(row: Row) -> dict[str, Any]:
         "valid_from": _moment(memory.valid_from),
         "invalidated_at": _moment(memory.invalidated_at),
         "expires_at": _moment(memory.expires_at),
-        "deleted_at": None,
-        "current_since": _moment(memory.updated_at if memory.revision > 1 else memory.created_at),
+        "deleted_at": _moment(row.deleted_at),
+        "current_since": _moment(
+            row.current_since or (memory.updated_at if memory.revision > 1 else memory.created_at)
+        ),
     }
 
 
@@ -170,7 +174,7 @@ async def insert(transaction: Transaction, tenant: str, configuration: str, rows
             "remember.insert",
             tenant=tenant,
             configuration=configuration,
-            rows=json.dumps([_record(row) for row in part], ensure_ascii=False),
+            rows=json.dumps([columns_of(row) for row in part], ensure_ascii=False),
             embeddings=[as_halfvec(row.embedding) for row in part],
             context_embeddings=[as_halfvec(row.context_embedding) for row in part],
         )

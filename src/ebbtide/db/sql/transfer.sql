@@ -1,0 +1,66 @@
+-- Export and import: memories with everything the store has of them.
+
+-- fragment: image
+m.content, m.namespace, m.kind, m.user_id AS "user", m.task_id AS task, m.chat_id AS chat, m.session_id AS session, m.sequence AS seq,
+m.speaker, m.labels, m.tags, m.metadata, m.source, m.subject, m.predicate, m.personal_data, m.importance, m.confidence, m.status,
+m.maturity, m.confirmed_at, m.revision, m.superseded_by, m.created_at, m.updated_at, m.last_mentioned_at, m.observed_at, m.valid_from,
+m.invalidated_at, m.expires_at, m.deleted_at, m.current_since, m.embedding AS vector, m.context_embedding AS context_vector
+
+-- name: export
+-- The next memories of a scope in the order of their ids: superseded, expired and archived ones too, forgotten ones never.
+SELECT m.id, m.agent_id AS agent, {{image}}, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at,
+       coalesce(s.stability, 1.0) AS stability, coalesce(s.difficulty, 2.5) AS difficulty, coalesce(s.half_life, 30.0) AS half_life,
+       s.decayed_at, coalesce(s.positive, 0) AS positive, coalesce(s.negative, 0) AS negative
+FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{named}} AND {{filtered}} AND m.status <> 'tombstoned'
+  AND (%(after)s::uuid IS NULL OR m.id > %(after)s::uuid)
+ORDER BY m.id LIMIT %(limit)s::integer;
+
+-- name: export_versions
+-- The earlier images of memories, oldest first.
+SELECT m.id, {{image}}, m.current_until
+FROM memory_version m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
+ORDER BY m.id, m.revision;
+
+-- name: taken
+-- Which ids the tenant has in use: for whom, whether forgotten, and what each says.
+SELECT m.id, m.agent_id = %(agent)s AS same_agent, m.status = 'tombstoned' AS tombstoned, m.content_hash
+FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: insert_versions
+-- Stores earlier images of memories that were just inserted.
+INSERT INTO memory_version ({{version_columns}}, current_until)
+SELECT %(tenant)s, r.id, r.revision, r.agent_id, r.namespace, r.user_id, r.task_id, r.chat_id, r.session_id, r.sequence, r.speaker, r.kind,
+       r.content, decode(r.content_hash, 'hex'), to_tsvector(%(configuration)s::regconfig, r.search_text), r.embedding,
+       r.context_embedding, r.labels, r.tags, r.metadata, r.source, r.subject, r.predicate, r.personal_data, r.importance, r.confidence,
+       r.status, r.maturity, r.confirmed_at, r.superseded_by, r.created_at, r.updated_at, r.last_mentioned_at, r.observed_at,
+       r.valid_from, r.invalidated_at, r.expires_at, r.deleted_at, r.current_since, r.current_until
+FROM ROWS FROM (
+         jsonb_to_recordset(%(rows)s::jsonb) AS (
+             id uuid, revision integer, agent_id text, namespace text, user_id text, task_id text, chat_id text, session_id text,
+             sequence integer, speaker text, kind text, content text, content_hash text, search_text text, labels text[], tags text[],
+             metadata jsonb, source text, subject text, predicate text, personal_data text[], importance double precision,
+             confidence double precision, status text, maturity text, confirmed_at timestamptz, superseded_by uuid,
+             created_at timestamptz, updated_at timestamptz, last_mentioned_at timestamptz, observed_at timestamptz,
+             valid_from timestamptz, invalidated_at timestamptz, expires_at timestamptz, deleted_at timestamptz,
+             current_since timestamptz, current_until timestamptz),
+         unnest(%(embeddings)s::halfvec[]),
+         unnest(%(context_embeddings)s::halfvec[])
+     ) AS r(id, revision, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash,
+            search_text, labels, tags, metadata, source, subject, predicate, personal_data, importance, confidence, status, maturity,
+            confirmed_at, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at, expires_at,
+            deleted_at, current_since, current_until, embedding, context_embedding);
+
+-- name: insert_strength
+-- How firmly the memories that were just inserted are held.
+INSERT INTO strength (tenant_id, memory_id, access_count, last_accessed_at, stability, difficulty, half_life, decayed_at, positive, negative)
+SELECT %(tenant)s, r.id, r.access_count, r.last_accessed_at, r.stability, r.difficulty, r.half_life, r.decayed_at, r.positive, r.negative
+FROM jsonb_to_recordset(%(rows)s::jsonb) AS r(
+    id uuid, access_count integer, last_accessed_at timestamptz, stability double precision, difficulty double precision,
+    half_life double precision, decayed_at timestamptz, positive integer, negative integer);
+
+-- name: relink
+-- Points what was superseded by a memory that proved a duplicate at the memory that says the same.
+UPDATE memory m SET superseded_by = d.existing_id
+FROM unnest(%(ids)s::uuid[], %(existing_ids)s::uuid[]) AS d(id, existing_id)
+WHERE m.tenant_id = %(tenant)s AND m.superseded_by = d.id;

@@ -1,0 +1,267 @@
+"""Export and import: memories as JSON Lines, out of one store and into another, nothing lost on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.errors import Conflict, InvalidInput, Tombstoned
+from ebbtide.govern.tenants import know_tenant
+from ebbtide.read.reinforce import flush
+from ebbtide.read.scope import make_scope
+from ebbtide.remember import audit
+from ebbtide.text import embedding_text
+from ebbtide.types import Imported
+from ebbtide.write.context import set_context, with_context
+from ebbtide.write.pending import enqueue_pending
+from ebbtide.write.records import Incoming, Strength, read_record, record_value
+from ebbtide.write.rows import as_halfvec, columns_of, insert
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+    from ebbtide.write.rows import Row
+
+__all__ = ["Record", "export_pages", "import_records"]
+
+Record = Mapping[str, Any] | str | bytes
+"""A memory with everything the store has of it: an object, or the line of JSON that says the same."""
+
+PAGE = 500
+BATCH = 1_000
+
+
+async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> AsyncGenerator[list[dict[str, Any]]]:
+    """The memories of a scope as records in the order of their ids, page by page, all from one snapshot."""
+    scope = make_scope(caller, engine.clock.now(), **narrowed)
+    await flush(engine)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        after: UUID | None = None
+        while True:
+            rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
+            ids = [row.id for row in rows]
+            versions = await transaction.named("transfer.export_versions", tenant=caller.tenant, ids=ids) if ids else ()
+            earlier = {id_: list(images) for id_, images in groupby(versions, key=lambda version: version.id)}
+            if rows:
+                yield [_record(engine, row, earlier.get(row.id, ())) for row in rows]
+            if len(rows) < PAGE:
+                return
+            after = ids[-1]
+
+
+def _record(engine: Engine, row: Any, versions: Sequence[Any]) -> dict[str, Any]:
+    model = engine.facts.model_name if row.vector is not None else None
+    images = [{name: record_value(value) for name, value in image._asdict().items()} for image in (row, *versions)]
+    for image in images[1:]:
+        del image["id"]
+    return images[0] | {"model": model, "versions": images[1:]}
+
+
+async def import_records(
+    engine: Engine,
+    caller: Caller,
+    records: Iterable[Record] | AsyncIterable[Record],
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> Imported:
+    """Store records, a thousand a transaction, and count what became of them. See `AsyncEbbtide.import_records`."""
+    if isinstance(records, str | bytes | Mapping):
+        raise InvalidInput("records must be lines.", field="records", remedy="Give an open file, or a list of records.")
+    total = Imported()
+    same_as: dict[UUID, UUID] = {}
+    async for batch in _batches(records):
+        now = engine.clock.now()
+        incoming = [read_record(engine, caller, record, line, now) for line, record in batch]
+        counted = await _import_batch(engine, caller, incoming, same_as, now)
+        total = Imported(**{name: getattr(total, name) + getattr(counted, name) for name in Imported.model_fields})
+        if progress is not None:
+            progress(batch[-1][0])
+    return total
+
+
+async def _batches(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIterator[list[tuple[int, Record]]]:
+    """The records with the numbers of their lines, from 1; blank lines count, and hold nothing."""
+    batch: list[tuple[int, Record]] = []
+    line = 0
+    async for record in _each(records):
+        line += 1
+        if isinstance(record, Mapping) or record.strip():
+            batch.append((line, record))
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+async def _each(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIterator[Record]:
+    if isinstance(records, AsyncIterable):
+        async for record in records:
+            yield record
+    else:
+        for record in records:
+            yield record
+
+
+async def _import_batch(
+    engine: Engine, caller: Caller, incoming: Sequence[Incoming], same_as: dict[UUID, UUID], now: datetime
+) -> Imported:
+    """Store one batch in one transaction; `same_as` learns which ids stand for memories that were there already."""
+    fresh = await _new_ones(engine, caller, incoming)
+    embedded, embedding_count = await _embedded(engine, [_relinked(one, same_as) for one in fresh])
+    async with engine.database.transaction(caller.tenant) as transaction:
+        rows: list[Row] = [one.row for one in embedded]
+        following: Mapping[UUID, Any] = {}
+        if embedding_count:
+            rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
+        new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
+        await set_context(transaction, caller.tenant, following)
+        stored = [one for one in embedded if one.id in new]
+        await _insert_versions(engine, transaction, caller, stored)
+        await _insert_strength(transaction, caller, stored)
+        existing = await _existing(transaction, caller, [one for one in embedded if one.id not in new], now)
+        if existing:
+            await transaction.run(
+                "transfer.relink", tenant=caller.tenant, ids=list(existing), existing_ids=list(existing.values())
+            )
+        entries = [(one.id, {"outcome": "imported", "namespace": one.row.memory.namespace}) for one in stored]
+        await audit(transaction, caller, "write", entries, now)
+        await know_tenant(engine, transaction, caller.tenant, now)
+        pending = [one.row.memory for one in stored if one.row.embedding is None]
+        await enqueue_pending(engine, transaction, caller.tenant, pending)
+    same_as.update(existing)
+    engine.tenants.add(caller.tenant)
+    engine.scopes.forget(caller.tenant)
+    return Imported(
+        imported=len(stored),
+        duplicates=len(existing),
+        skipped=len(incoming) - len(fresh),
+        reembedded=embedding_count,
+    )
+
+
+async def _new_ones(engine: Engine, caller: Caller, incoming: Sequence[Incoming]) -> list[Incoming]:
+    """Those whose ids are free. The others are in the store already, word for word, and are left alone.
+
+    Raises:
+        Conflict: an id is in use for something else.
+        Tombstoned: an id belongs to a memory that was forgotten.
+    """
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all(
+            "transfer.taken", tenant=caller.tenant, agent=caller.agent, ids=[one.id for one in incoming]
+        )
+    said = {id_: content_hash if same_agent else b"" for id_, same_agent, _, content_hash in rows}
+    forgotten = {id_ for id_, same_agent, tombstoned, _ in rows if same_agent and tombstoned}
+    fresh: list[Incoming] = []
+    for one in incoming:
+        if one.id in forgotten:
+            raise Tombstoned(
+                f"Line {one.line}: the memory {one.id} was forgotten for good.",
+                field="id",
+                remedy="Take the line out, or give its content a new id.",
+            )
+        if one.id not in said:
+            said[one.id] = one.row.content_hash
+            fresh.append(one)
+        elif said[one.id] != one.row.content_hash:
+            raise Conflict(
+                f"Line {one.line}: the id {one.id} is in use for another memory.",
+                field="id",
+                remedy="Take the line out, or give it a new id.",
+            )
+    return fresh
+
+
+def _relinked(one: Incoming, same_as: Mapping[UUID, UUID]) -> Incoming:
+    """The same, superseded by the memory that its successor proved a duplicate of."""
+    successor = one.row.memory.superseded_by
+    if successor is None or successor not in same_as:
+        return one
+    memory = one.row.memory.model_copy(update={"superseded_by": same_as[successor]})
+    return replace(one, row=replace(one.row, memory=memory))
+
+
+async def _embedded(engine: Engine, incoming: Sequence[Incoming]) -> tuple[list[Incoming], int]:
+    """Vectors of the store's model for the images that brought none, and for how many memories they were made."""
+    lacking = {_text(row): None for one in incoming for row in one.rows if row.embedding is None}
+    if engine.embedder is None or not lacking:
+        return list(incoming), 0
+    made = dict(zip(lacking, await engine.embedder.embed(list(lacking)), strict=True))
+    done: list[Incoming] = []
+    for one in incoming:
+        rows = [
+            row
+            if row.embedding is not None
+            else replace(
+                row,
+                embedding=made[_text(row)],
+                context_embedding=None,
+                memory=row.memory.model_copy(update={"embedding_pending": False}),
+            )
+            for row in one.rows
+        ]
+        done.append(one.with_rows(rows))
+    return done, sum(one.row.embedding is None for one in incoming)
+
+
+def _text(row: Row) -> str:
+    return embedding_text(row.memory.content, row.memory.speaker)
+
+
+async def _insert_versions(
+    engine: Engine, transaction: Transaction, caller: Caller, stored: Sequence[Incoming]
+) -> None:
+    versions = [version for one in stored for version in one.versions]
+    if versions:
+        rows = [columns_of(version.row) | {"current_until": version.current_until.isoformat()} for version in versions]
+        await transaction.run(
+            "transfer.insert_versions",
+            tenant=caller.tenant,
+            configuration=engine.facts.text_search_configuration,
+            rows=json.dumps(rows, ensure_ascii=False),
+            embeddings=[as_halfvec(version.row.embedding) for version in versions],
+            context_embeddings=[as_halfvec(version.row.context_embedding) for version in versions],
+        )
+
+
+async def _insert_strength(transaction: Transaction, caller: Caller, stored: Sequence[Incoming]) -> None:
+    """A memory that was never accessed or judged has no row: the defaults speak for it."""
+    unused = Strength()
+    rows = [{"id": str(one.id)} | one.strength.model_dump(mode="json") for one in stored if one.strength != unused]
+    if rows:
+        await transaction.run("transfer.insert_strength", tenant=caller.tenant, rows=json.dumps(rows))
+
+
+async def _existing(
+    transaction: Transaction, caller: Caller, refused: Sequence[Incoming], now: datetime
+) -> dict[UUID, UUID]:
+    """For each memory that was not stored, the live one that says the same.
+
+    Raises:
+        Conflict: there is none: another writer took the id meanwhile.
+    """
+    if not refused:
+        return {}
+    found = await transaction.all(
+        "remember.find_duplicates",
+        tenant=caller.tenant,
+        agent=caller.agent,
+        namespaces=[one.row.memory.namespace for one in refused],
+        hashes=[one.row.content_hash for one in refused],
+        now=now,
+    )
+    saying = {(row[2], row[3]): row[0] for row in found}
+    for one in refused:
+        if (one.row.memory.namespace, one.row.content_hash) not in saying:
+            raise Conflict(
+                f"Line {one.line}: another writer took the id {one.id} meanwhile.", field="id", remedy="Import again."
+            )
+    return {one.id: saying[one.row.memory.namespace, one.row.content_hash] for one in refused}
