@@ -145,7 +145,7 @@ class SchemaOutdated(StoreError):
 
 
 class ModelMismatch(StoreError):
-    """The store's vectors come from another model than the one configured. Open it with that model, or export and import."""
+    """The store's vectors come from another model than the configured one. Open it with that, or export and import."""
 
     code = "model_mismatch"
     status = 409

@@ -39,7 +39,7 @@ REASONS = {
     "invalidated": "It has not been true since {value}.",
     "filter": "A filter on kind, labels, tags or where leaves it out.",
     "unknown_then": "It was not known yet at {threshold}.",
-    "not_a_candidate": "Neither search found it: its similarity is {value}, and the farthest candidate had {threshold}.",
+    "not_a_candidate": "Neither search found it: its similarity is {value}, the farthest candidate's was {threshold}.",
     "no_vector": "It has no vector yet, and holds no word of the query.",
 }
 
@@ -127,7 +127,7 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
 
 
 def _conditions(row: Any, now: Any, valid_at: Any) -> list[tuple[bool, str, Any, Any]]:
-    """What the scope demands of a memory, in the order of its statement: whether it fails, the rule, the value, the threshold."""
+    """What a scope demands, in its statement's order: whether the memory fails, the rule, its value, the threshold."""
     outlived = row.superseded_by is not None and not (row.invalidated_at is not None and row.invalidated_at > valid_at)
     return [
         (not row.named, "namespace", row.namespace, None),

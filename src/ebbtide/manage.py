@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
@@ -126,7 +126,7 @@ async def revise(
     vector: Any = None,
     **changes: Any,
 ) -> Memory:
-    """Give a memory new content, and with it new importance, confidence, kind, labels, tags or metadata; the old image is kept.
+    """Give a memory new content, and new importance, confidence, kind, labels, tags or metadata; the old image is kept.
 
     Raises:
         NotFound: there is no such memory.
@@ -176,7 +176,7 @@ async def revise(
         await audit(transaction, caller, "update", [(id_, detail)], now)
         memory = await _get(transaction, caller, id_)
         if made is None:
-            await enqueue_pending(transaction, caller, [memory])
+            await enqueue_pending(engine, transaction, caller.tenant, [memory])
     engine.scopes.forget(caller.tenant)
     return memory
 
@@ -198,8 +198,8 @@ def _given(checked: Checked, changes: dict[str, Any], name: str) -> Any:
     """The checked value of a field that is to change, None for one that stays."""
     if changes.get(name) is None:
         return None
-    value = getattr(checked, name)
-    return json.dumps(value) if name == "metadata" else list(value) if isinstance(value, tuple) else value
+    value: Any = getattr(checked, name)
+    return json.dumps(value) if name == "metadata" else list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
 
 
 async def _previous_vector(transaction: Transaction, caller: Caller, row: Any) -> Any:

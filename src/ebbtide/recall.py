@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.checks import check_vector
@@ -167,17 +167,22 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
 async def choose(
     transaction: Transaction, scope: Scope, profile: Profile, found: Found, scored: Scored
 ) -> tuple[Selection, Mapping[UUID, Memory]]:
-    """The final selection and its memories; what holds personal data is dropped where the profile says so, and refilled."""
+    """The final selection and its memories; where the profile drops personal data, the next candidates refill."""
     withheld: list[int] = []
     memories: dict[UUID, Memory] = {}
     while True:
         selection = select(
             profile, found.candidates, scored, withheld=withheld, include_superseded=scope.include_superseded
         )
-        ids = [found.candidates.ids[place] for place in selection.kept.tolist()]
+        ids: list[UUID] = [cast("UUID", found.candidates.ids[place]) for place in selection.kept.tolist()]
         missing = [id_ for id_ in ids if id_ not in memories]
         if missing:
-            values = {"tenant": scope.caller.tenant, "agent": scope.caller.agent, "ids": missing, "as_of": scope.as_of}
+            values: dict[str, Any] = {
+                "tenant": scope.caller.tenant,
+                "agent": scope.caller.agent,
+                "ids": missing,
+                "as_of": scope.as_of,
+            }
             rows = await transaction.all(f"recall.rows{scope.suffix}", **values)
             memories.update((row[0], memory_of(row)) for row in rows)
         if not profile.drop_personal_data:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict, IdempotencyMismatch, InvalidInput, ModelError
+from ebbtide.govern.tenants import know_tenant
 from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, embedding_text
-from ebbtide.types import Draft, Outcome, Remembered
+from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
@@ -72,6 +73,7 @@ async def remember_many(
             if attempt == TRIES - 1:
                 raise
             continue
+        engine.tenants.add(caller.tenant)
         engine.scopes.forget(caller.tenant)
         answers.update(zip(batch.places, stored, strict=True))
         return [answers[place] for place in range(len(checked))]
@@ -254,7 +256,8 @@ async def store(
     await supersede(transaction, caller.tenant, superseding, now)
     successors = {link.new_id for link in superseding}
     answers = [
-        Remembered.model_construct(
+        trusted(
+            Remembered,
             outcome="superseded" if draft.supersedes is not None and memory.id in successors else outcome,
             memory=memory,
             warnings=draft.warnings,
@@ -262,8 +265,12 @@ async def store(
         for draft, (outcome, memory) in zip(batch.drafts, outcomes, strict=True)
     ]
     await write_down(transaction, caller, batch, answers, superseding, now)
+    await know_tenant(engine, transaction, caller.tenant, now)
     await enqueue_pending(
-        transaction, caller, [row.memory for row in rows if row.embedding is None and row.memory.id in new]
+        engine,
+        transaction,
+        caller.tenant,
+        [row.memory for row in rows if row.embedding is None and row.memory.id in new],
     )
     return answers
 
@@ -292,7 +299,7 @@ def keys_of(batch: Batch) -> list[tuple[str, bytes]]:
 def new_rows(
     caller: Caller, batch: Batch, heads: Mapping[UUID, Head], known: set[tuple[str, bytes]], now: datetime
 ) -> tuple[list[Memory], list[Row]]:
-    """A memory for each draft, and a row for each that is not known to be a duplicate; repeats within the batch share one."""
+    """A memory for each draft, and a row for each that is no known duplicate; repeats within the batch share one."""
     memories: list[Memory] = []
     rows: dict[tuple[str, bytes], Row] = {}
     for draft, digest, vector in zip(batch.drafts, batch.hashes, batch.vectors, strict=True):

@@ -27,7 +27,8 @@ class Settings(BaseModel):
     )
     embedder: str = Field(
         "local",
-        description="The embedding model: `local`, `none`, `fake[:dimension]`, or `http(s)://host/v1#model` for an OpenAI-compatible endpoint.",
+        description="The embedding model: `local`, `none`, `fake[:dimension]`, or `http(s)://host/v1#model` "
+        "for an OpenAI-compatible endpoint.",
     )
     embedder_api_key: str | None = Field(
         None, repr=False, description="The bearer token sent to an HTTP embedding endpoint."
@@ -45,13 +46,14 @@ class Settings(BaseModel):
     exact_search_rows: int = Field(
         10_000,
         ge=0,
-        description="Scopes of at most this many rows are searched exactly; larger ones by HNSW once its index is built.",
+        description="Scopes of at most so many rows are searched exactly; larger ones by HNSW once its index is built.",
     )
     candidate_rows: int = Field(100, ge=10, le=1_000, description="Rows each arm of a recall may contribute, a count.")
     lexical_budget_rows: int = Field(
         3_000,
         ge=100,
-        description="Rows the lexical arm may score in scopes above `exact_search_rows`; the commonest words are left out first.",
+        description="Rows the lexical arm may score in scopes above `exact_search_rows`, a count; "
+        "the commonest words are left out first.",
     )
     hnsw_ef_search: int = Field(200, ge=40, le=1_000, description="Width of the HNSW search, a count of nodes.")
     hnsw_ef_construction: int = Field(64, ge=16, le=1_000, description="Width of the HNSW build, a count of nodes.")

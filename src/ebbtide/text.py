@@ -44,9 +44,10 @@ def content_hash(text: str, chat: str | None = None, seq: int | None = None) -> 
     return hashlib.sha256((fold(text) + place).encode()).digest()
 
 
-def _bigrams(run: str) -> str:
-    """Overlapping pairs of a run, and its last character, so that a one-character query finds it by prefix."""
-    return " ".join([run[i : i + 2] for i in range(len(run) - 1)] + [run[-1]])
+def _pairs(run: str, *, asking: bool) -> str:
+    """Overlapping pairs of a run. A memory keeps its last character too, so that a one-character query finds it."""
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    return " ".join(pairs if asking and pairs else [*pairs, run[-1]])
 
 
 def _symbols_as_words(text: str) -> str:
@@ -58,16 +59,16 @@ def _symbols_as_words(text: str) -> str:
     )
 
 
-def words_text(text: str) -> str:
-    """A text made ready for PostgreSQL's parser, the same for memories and queries.
+def words_text(text: str, *, asking: bool = False) -> str:
+    """A text made ready for PostgreSQL's parser; `asking` for a query, else for a memory.
 
-    NFKC; accents of alphabetic scripts folded; runs of scripts without spaces become bigrams; symbols such as
-    emoji become words; signs that would glue words together become spaces. English text is otherwise untouched.
+    NFKC; accents of alphabetic scripts folded; runs of scripts without spaces become pairs of characters; symbols such
+    as emoji become words; signs that would glue words together become spaces. English text is otherwise untouched.
     """
     plain = unicodedata.normalize("NFKC", text)
     if not plain.isascii():
         plain = unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFD", plain)))
-        plain = UNSPACED.sub(lambda run: f" {_bigrams(run.group())} ", _symbols_as_words(plain))
+        plain = UNSPACED.sub(lambda run: f" {_pairs(run.group(), asking=asking)} ", _symbols_as_words(plain))
     return GLUE.sub(" ", plain)
 
 

@@ -16,7 +16,7 @@ from ebbtide.db.errors import translated
 from ebbtide.db.statements import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from ebbtide.settings import Settings
 
@@ -31,7 +31,8 @@ ONLY_WHEN_ASKED = 1_000_000
 # A recall's plans are the same for every caller of a statement, and planning one costs as much as running it.
 SESSION = (
     "SET search_path = ebbtide, public; SET plan_cache_mode = force_generic_plan; SET jit = off; "
-    "SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'; SET default_transaction_isolation = 'read committed'; "
+    "SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'; "
+    "SET default_transaction_isolation = 'read committed'"
 )
 
 
@@ -108,7 +109,7 @@ class Database:
             await connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self.role)))
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def connection(self) -> AsyncGenerator[AsyncConnection[Any]]:
         """A pooled connection outside any transaction."""
         with translated():
             async with self._pool.connection() as connection:
@@ -122,7 +123,7 @@ class Database:
         snapshot: bool = False,
         settings: Mapping[str, str | int] | None = None,
         durable: bool = True,
-    ) -> AsyncIterator[Transaction]:
+    ) -> AsyncGenerator[Transaction]:
         """A transaction that sees `tenant` alone.
 
         `snapshot` reads everything as of one moment and cannot write. `settings` are set for this transaction.

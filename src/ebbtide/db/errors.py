@@ -12,13 +12,13 @@ from psycopg_pool import PoolTimeout
 from ebbtide.errors import Conflict, EbbtideError, InvalidInput, StoreError, StoreUnavailable, StoreUnsuitable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 __all__ = ["translated"]
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated() -> Generator[None]:
     """Turn what the driver raises inside the block into an EbbtideError."""
     try:
         yield

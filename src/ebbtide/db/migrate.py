@@ -32,7 +32,7 @@ LARGEST_DIMENSION = 4_000
 
 @dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """What an opened store is: the role its transactions take and the search configuration its words were stemmed by."""
+    """What an opened store is: the role of its transactions, the stemming of its words, the model of its vectors."""
 
     role: str | None
     text_search_configuration: str
@@ -144,7 +144,8 @@ async def _create(connection: AsyncConnection[Any], settings: Settings, *, now: 
     except psycopg.errors.InsufficientPrivilege as error:
         raise StoreUnsuitable(
             "This user may not create Ebbtide's schema and extensions.",
-            remedy="As a superuser: CREATE EXTENSION vector; CREATE EXTENSION btree_gin; GRANT CREATE ON DATABASE … TO this user.",
+            remedy="As a superuser: CREATE EXTENSION vector; CREATE EXTENSION btree_gin; "
+            "GRANT CREATE ON DATABASE … TO this user.",
         ) from error
     await connection.execute(schema_text())
     await connection.execute(SchemaManager.get_schema().encode())
@@ -192,7 +193,7 @@ async def _migrate(connection: AsyncConnection[Any], *, migrate: bool) -> None:
 async def _record_model(connection: AsyncConnection[Any], identity: ModelIdentity) -> None:
     if identity.dimension > LARGEST_DIMENSION:
         raise StoreUnsuitable(
-            f"The model {identity.name} gives {identity.dimension} dimensions; the store holds at most {LARGEST_DIMENSION}.",
+            f"The model {identity.name} gives {identity.dimension} dimensions; a store holds {LARGEST_DIMENSION}.",
             remedy="Choose a model of fewer dimensions.",
         )
     await connection.execute(sql.SQL("SET LOCAL ebbtide.dimension = {}").format(sql.Literal(identity.dimension)))
@@ -209,5 +210,5 @@ def _check_model(facts: Any, identity: ModelIdentity | None) -> None:
         f"The store's vectors come from {facts.model_name} ({facts.model_dimension} dimensions), "
         f"the embedder is {identity.name} ({identity.dimension} dimensions).",
         field="embedder",
-        remedy="Open the store with its own model, or `ebbtide export` it and `ebbtide import` into a new store with the new one.",
+        remedy="Open the store with its own model, or `ebbtide export` it and `ebbtide import` into a new store.",
     )

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "render_block"]
 
-NOTE = "An entry marked “confirmed by the user” was verified by them; the others are records nobody has checked since they were written."
+NOTE = (
+    "An entry marked “confirmed by the user” was verified by them; "
+    "the others are records nobody has checked since they were written."
+)
 # What a body's line must not look like: the block's own lines.
 MARKER = re.compile(
     r"^\W*(-{3}|MEMORY (ENTRY|BLOCK)|END OF MEMORY BLOCK|USER PREFERENCE \(MEMORY\)|An entry marked)", re.IGNORECASE
@@ -129,7 +132,7 @@ def assemble(entries: Sequence[Entry], nonce: str) -> str:
     groups: dict[str | None, list[Entry]] = {}
     for entry in entries:
         # Entries without an instruction stand alone, so that grouping never moves one past a better one.
-        groups.setdefault(entry.instruction if entry.instruction else str(entry.id), []).append(entry)
+        groups.setdefault(entry.instruction or str(entry.id), []).append(entry)
     parts = [
         grouped(members[0].instruction, "\n\n".join(member.text for member in members)) for members in groups.values()
     ]

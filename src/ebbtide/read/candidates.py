@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ebbtide.govern.namespaces import Rule, bonus_of
 from ebbtide.rank.candidates import Candidates, ListwiseInputs, Source
-from ebbtide.read.question import query_words, term_query
+from ebbtide.read.question import term_query
+from ebbtide.text import words_text
 
 if TYPE_CHECKING:
     from ebbtide.caches import WordSample
@@ -72,7 +73,7 @@ async def read_prelude(
 ) -> tuple[Terms, list[Rule]]:
     """The query's words, stemmed as the store's memories are, and the tenant's rules on namespaces."""
     words, rules = await transaction.one(
-        "recall.prelude", tenant=tenant, configuration=configuration, text=query_words(question.asked)
+        "recall.prelude", tenant=tenant, configuration=configuration, text=words_text(question.asked, asking=True)
     )
     return Terms(tuple(words)), [Rule(*rule) for rule in rules or ()]
 
@@ -143,8 +144,8 @@ def idf(rows: float, found: float) -> float:
 def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rule]) -> Found:
     """Candidates from the rows of one statement."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 10)
-    (ids, similarity, context, by_vector, lexical, maxima, successors, superseded, chats, sequence, speakers, is_question, created, observed,
-     namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+    (ids, similarity, context, by_vector, lexical, maxima, successors, superseded, chats, sequence, speakers,
+     is_question, created, observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     found_by_words = [score is not None for score in lexical]
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
     position = {id_: place for place, id_ in enumerate(ids)}

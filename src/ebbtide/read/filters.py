@@ -16,7 +16,8 @@ CLOCKS = frozenset(
     {"created_at", "updated_at", "observed_at", "valid_from", "invalidated_at", "expires_at", "last_mentioned_at"}
 )
 FIELDS = CLOCKS | {
-    "importance", "confidence", "speaker", "subject", "predicate", "user", "task", "chat", "session", "seq", "source", "maturity", "revision",
+    "importance", "confidence", "speaker", "subject", "predicate", "user", "task", "chat", "session", "seq", "source",
+    "maturity", "revision",
 }  # fmt: skip
 COMPARISONS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 OPERATORS = (*COMPARISONS, "in", "contains", "exists")

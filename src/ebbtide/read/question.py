@@ -11,7 +11,7 @@ from typing import Any
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput
 from ebbtide.read.moments import Window, asked_window, asks_for_latest
-from ebbtide.text import UNSPACED, is_blank, words_text
+from ebbtide.text import UNSPACED, is_blank
 
 __all__ = ["Question", "asked_part", "read_question", "term_query"]
 
@@ -101,17 +101,6 @@ def without_names(text: str, speakers: Sequence[str]) -> str:
         rest = re.sub(_pattern(form), " ", rest, flags=re.IGNORECASE)
     rest = " ".join(rest.split())
     return text if is_blank(re.sub(r"[^\w]", "", rest)) else rest
-
-
-def query_words(text: str) -> str:
-    """A query made ready for PostgreSQL's parser: like a memory's text, but a run of an unspaced script stands for its pairs alone."""
-    pairs = UNSPACED.sub(lambda run: f" {run.group()} ", text)
-    ready = [
-        part[: part.rindex(" ")] if UNSPACED.fullmatch(run) and len(run) > 1 and " " in part else part
-        for run in pairs.split()
-        for part in [words_text(run).strip()]
-    ]
-    return " ".join(ready)
 
 
 def term_query(lexeme: str) -> str:

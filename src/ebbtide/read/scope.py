@@ -6,7 +6,7 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -135,9 +135,7 @@ def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> T
     if not isinstance(tags, Mapping):
         return TagFilter(all=check_texts(tags, "tags") or None)
     try:
-        return TagFilter.model_validate(
-            {name: check_texts(value, f"tags.{name}") for name, value in cast("Mapping[str, Any]", tags).items()}
-        )
+        return TagFilter.model_validate({name: check_texts(value, f"tags.{name}") for name, value in tags.items()})
     except ValidationError as error:
         raise InvalidInput(
             "tags has an unknown entry.",

@@ -103,7 +103,7 @@ async def set_context(transaction: Transaction, tenant: str, vectors: Mapping[UU
 async def refresh_following(
     transaction: Transaction, tenant: str, agent: str, chat: str | None, sequence: int | None
 ) -> None:
-    """Make anew the context vector of the turn after one that changed or went: nothing of the old content stays in it."""
+    """Make anew the context vector of the turn after one that changed or went: nothing of it stays there."""
     if chat is None or sequence is None:
         return
     found = await transaction.one("memory.following_turns", tenant=tenant, agent=agent, chat=chat, sequence=sequence)

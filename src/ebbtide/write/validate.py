@@ -29,13 +29,15 @@ DEFAULT_CONFIDENCE = 0.7
 LARGEST_SEQUENCE = 2**31 - 1
 LONGEST_LIFE_SECONDS = 100 * 366 * 86_400
 
-RESERVED_METADATA = frozenset(
-    """tenant tenant_id id agent agent_id namespace user user_id task task_id chat chat_id session session_id seq sequence speaker kind
-    content content_hash search embedding context_embedding embedding_pending labels tags metadata source subject predicate
-    personal_data importance confidence usefulness status maturity confirmed_at revision superseded_by created_at updated_at
-    last_mentioned_at observed_at valid_from invalidated_at expires_at deleted_at current_since access_count
-    last_accessed_at""".split()
-)
+# The names of a memory's own columns: what they hold is not for the writer of metadata to say.
+RESERVED_METADATA = frozenset({
+    "tenant", "tenant_id", "id", "agent", "agent_id", "namespace", "user", "user_id", "task", "task_id", "chat",
+    "chat_id", "session", "session_id", "seq", "sequence", "speaker", "kind", "content", "content_hash", "search",
+    "embedding", "context_embedding", "embedding_pending", "labels", "tags", "metadata", "source", "subject",
+    "predicate", "personal_data", "importance", "confidence", "usefulness", "status", "maturity", "confirmed_at",
+    "revision", "superseded_by", "created_at", "updated_at", "last_mentioned_at", "observed_at", "valid_from",
+    "invalidated_at", "expires_at", "deleted_at", "current_since", "access_count", "last_accessed_at",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
