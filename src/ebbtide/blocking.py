@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ebbtide.errors import InvalidInput
-from ebbtide.handle import AsyncEbbtide, AsyncProfiles
+from ebbtide.handle import AsyncEbbtide, AsyncJobs, AsyncProfiles
 from ebbtide.transfer import export_pages
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
-__all__ = ["Ebbtide", "Profiles"]
+__all__ = ["Ebbtide", "Jobs", "Profiles"]
 
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
@@ -71,6 +71,18 @@ class Profiles:
         self.inner = handle.inner.profiles
 
 
+class Jobs:
+    """Background work: pending embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
+
+    list = blocking(AsyncJobs.list)
+    retry = blocking(AsyncJobs.retry)
+    cancel = blocking(AsyncJobs.cancel)
+
+    def __init__(self, handle: Ebbtide) -> None:
+        self.run = handle.run
+        self.inner = handle.inner.jobs
+
+
 class Ebbtide:
     """A store of memories, seen by one caller. Open it with `Ebbtide.open`."""
 
@@ -91,6 +103,7 @@ class Ebbtide:
         self._stack = ExitStack()
         self._portal = portal
         self.profiles = Profiles(self)
+        self.jobs = Jobs(self)
 
     @classmethod
     def open(

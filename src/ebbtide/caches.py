@@ -10,9 +10,10 @@ from datetime import datetime
 from threading import Lock
 from uuid import UUID
 
-__all__ = ["Access", "AccessBuffer", "ScopeCache", "ScopeShape", "WordSample"]
+__all__ = ["Access", "AccessBuffer", "OutgrownTenants", "ScopeCache", "ScopeShape", "WordSample"]
 
 MOST_SCOPES = 1_000
+ASK_AGAIN_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,10 @@ class ScopeCache:
         for key in [key for key, (_, shape) in self._shapes.items() if key[0] == tenant and shape.sample is None]:
             del self._shapes[key]
 
+    def clear(self) -> None:
+        """Drop every shape, as when an index was built."""
+        self._shapes.clear()
+
 
 @dataclass(slots=True)
 class Access:
@@ -89,4 +94,23 @@ class AccessBuffer:
         """Everything counted so far; counting starts anew."""
         with self._lock:
             taken, self._accesses = self._accesses, {}
+        return taken
+
+
+@dataclass(slots=True)
+class OutgrownTenants:
+    """Tenants with a scope too large for exact search, each told of once a minute, since many recalls notice."""
+
+    _waiting: set[str] = field(default_factory=set[str])
+    _told: dict[str, float] = field(default_factory=dict[str, float])
+
+    def add(self, tenant: str) -> None:
+        """Note that a recall met such a scope."""
+        if time.monotonic() >= self._told.get(tenant, 0.0):
+            self._waiting.add(tenant)
+
+    def take(self) -> list[str]:
+        """The tenants noted since the last call, by name."""
+        taken, self._waiting = sorted(self._waiting), set()
+        self._told.update(dict.fromkeys(taken, time.monotonic() + ASK_AGAIN_SECONDS))
         return taken

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
-from ebbtide.caches import AccessBuffer, ScopeCache
+from ebbtide.caches import AccessBuffer, OutgrownTenants, ScopeCache
 
 __all__ = ["Engine"]
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One opened store with the model, the settings and the clock it is used with."""
+    """One opened store with the model, the settings and the clock it is used with.
+
+    `tenants` are those the store is known to know; `outgrown` are those with a scope too large for exact search.
+    """
 
     database: Database
     facts: StoreFacts
@@ -28,6 +31,8 @@ class Engine:
     clock: Clock
     scopes: ScopeCache = field(default_factory=ScopeCache)
     accesses: AccessBuffer = field(default_factory=AccessBuffer)
+    outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)
+    tenants: set[str] = field(default_factory=set[str])
 
     @property
     def dimension(self) -> int | None:

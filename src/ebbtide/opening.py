@@ -17,6 +17,8 @@ from ebbtide.db.database import Database
 from ebbtide.db.migrate import prepare
 from ebbtide.engine import Engine
 from ebbtide.errors import EbbtideError, InvalidInput
+from ebbtide.jobs import run_worker
+from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Store", "is_dsn"]
 
 log = logging.getLogger("ebbtide")
+
+WORKER_DELAY_SECONDS = 1.0
 
 
 def is_dsn(location: str) -> bool:
@@ -137,12 +141,17 @@ class Store:
         return await probe() if probe is not None else self.embedder.identity
 
     def _begin_background(self, engine: Engine) -> None:
-        flushing = asyncio.create_task(_flush_for_ever(engine), name="ebbtide-flush")
+        background = [asyncio.create_task(_flush_for_ever(engine), name="ebbtide-flush")]
+        wanted = engine.settings.in_process_worker
+        if self.embedded if wanted is None else wanted:
+            background.append(asyncio.create_task(_work_for_ever(engine), name="ebbtide-work"))
 
         async def drain() -> None:
-            flushing.cancel()
-            await asyncio.gather(flushing, return_exceptions=True)
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
             await flush(engine)
+            await enqueue_outgrown(engine)
 
         self._exits.push_async_callback(drain)
 
@@ -160,3 +169,13 @@ async def _flush_for_ever(engine: Engine) -> None:
             await flush(engine)
         except EbbtideError as error:
             log.warning("accesses were not written and are lost: %s", error)
+        try:
+            await enqueue_outgrown(engine)
+        except EbbtideError as error:
+            log.warning("an index was not asked for; a later recall asks again: %s", error)
+
+
+async def _work_for_ever(engine: Engine) -> None:
+    # A program that opens the store for one call only is done before the worker costs it anything.
+    await asyncio.sleep(WORKER_DELAY_SECONDS)
+    await run_worker(engine)

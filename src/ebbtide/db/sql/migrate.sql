@@ -87,14 +87,14 @@ BEGIN
     FOR name IN
         SELECT tablename FROM pg_tables
         WHERE schemaname = 'ebbtide' AND tablename NOT LIKE 'procrastinate%%' AND tablename !~ '^memory_[0-9]+$'
-          AND tablename NOT IN ('store', 'audit', 'audit_seal')
+          AND tablename NOT IN ('store', 'audit', 'audit_seal', 'job_failure')
     LOOP
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ebbtide.%%I TO ebbtide_app', name);
     END LOOP;
     GRANT SELECT ON ebbtide.store TO ebbtide_app;
     GRANT SELECT, INSERT ON ebbtide.audit, ebbtide.audit_seal TO ebbtide_app;
     GRANT INSERT ON ebbtide.procrastinate_jobs, ebbtide.procrastinate_events TO ebbtide_app;
-    GRANT SELECT (id) ON ebbtide.procrastinate_jobs TO ebbtide_app;
+    GRANT SELECT (id, status, queueing_lock) ON ebbtide.procrastinate_jobs TO ebbtide_app;
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA ebbtide TO ebbtide_app;
 END
 $$;

@@ -424,6 +424,13 @@ CREATE TABLE lexeme_statistic (
     PRIMARY KEY (tenant_id, agent_id, lexeme)
 );
 
+-- Why the last attempt at a job failed. The queue's own tables keep everything else about jobs.
+CREATE TABLE job_failure (
+    job_id bigint PRIMARY KEY,
+    error text NOT NULL,
+    failed_at timestamptz NOT NULL
+);
+
 -- Isolation: the tenant of the transaction, and nothing else. current_setting raises when it was never set,
 -- so a forgotten setting fails closed; '' (left behind by an earlier transaction) matches no tenant.
 DO $policies$

@@ -1,0 +1,97 @@
+"""The vectors of memories that were stored while the embedder failed or there was none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.db.queue import EMBEDDING_QUEUE, enqueue, lock_of
+from ebbtide.errors import ModelUnavailable
+from ebbtide.govern.tenants import list_tenants
+from ebbtide.text import embedding_text
+from ebbtide.write.context import set_context, with_context
+from ebbtide.write.pending import EMBED_PENDING, enqueue_embedding
+from ebbtide.write.rows import Row, as_halfvec, memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from psycopg import AsyncConnection
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+
+__all__ = ["RESUME_EMBEDDING", "embed_pending", "enqueue_resumption", "resume_embedding"]
+
+RESUME_EMBEDDING = "resume_embedding"
+MEMORIES_A_JOB = 64
+
+
+async def embed_pending(engine: Engine, *, tenant: str) -> None:
+    """Embed the tenant's next 64 pending memories, and ask for another job where more remain.
+
+    A vector is stored only where the memory still is at the revision and the content that were embedded.
+
+    Raises:
+        ModelError: the embedder failed.
+    """
+    if engine.embedder is None:
+        raise ModelUnavailable("This worker has no embedder.", remedy="Run one with the setting `embedder`.")
+    async with engine.database.transaction(tenant, snapshot=True) as transaction:
+        found = await transaction.all("jobs.pending", tenant=tenant, limit=MEMORIES_A_JOB)
+    if not found:
+        return
+    memories = [memory_of(row[:-1]) for row in found]
+    vectors = await engine.embedder.embed([embedding_text(memory.content, memory.speaker) for memory in memories])
+    rows = [Row(memory, row[-1], vector) for memory, row, vector in zip(memories, found, vectors, strict=True)]
+    async with engine.database.transaction(tenant) as transaction:
+        await store_vectors(transaction, tenant, rows)
+        if (await transaction.one("jobs.has_pending", tenant=tenant))[0]:
+            await enqueue_embedding(transaction, tenant)
+
+
+async def store_vectors(transaction: Transaction, tenant: str, rows: Sequence[Row]) -> None:
+    """Give memories that did not change meanwhile their vectors, and turns those of their context."""
+    locked = await transaction.all(
+        "jobs.fence",
+        tenant=tenant,
+        ids=[row.memory.id for row in rows],
+        revisions=[row.memory.revision for row in rows],
+        hashes=[row.content_hash for row in rows],
+    )
+    unchanged = {row[0] for row in locked}
+    done: list[Row] = []
+    following: dict[UUID, Any] = {}
+    for agent in sorted({row.memory.agent for row in rows}):
+        own = [row for row in rows if row.memory.agent == agent and row.memory.id in unchanged]
+        # Only what is live has a place in its conversation.
+        live = [row for row in own if row.memory.status == "active"]
+        done += [row for row in own if row.memory.status != "active"]
+        in_context, after = await with_context(transaction, tenant, agent, live)
+        done += in_context
+        following |= after
+    await transaction.run(
+        "jobs.set_vectors",
+        tenant=tenant,
+        ids=[row.memory.id for row in done],
+        embeddings=[as_halfvec(row.embedding) for row in done],
+        context_embeddings=[as_halfvec(row.context_embedding) for row in done],
+    )
+    await set_context(transaction, tenant, following)
+
+
+async def enqueue_resumption(connection: AsyncConnection[Any]) -> None:
+    """Ask that every tenant's pending memories be looked for."""
+    async with connection.transaction():
+        await enqueue(
+            connection, RESUME_EMBEDDING, queue=EMBEDDING_QUEUE, queueing_lock=RESUME_EMBEDDING, lock=RESUME_EMBEDDING
+        )
+
+
+async def resume_embedding(engine: Engine) -> None:
+    """Ask for the vectors of every tenant that has memories pending: those of a time without an embedder among them."""
+    for tenant in await list_tenants(engine):
+        async with engine.database.transaction(tenant) as transaction:
+            lock = lock_of(EMBED_PENDING, tenant)
+            if (await transaction.one("jobs.needs_embedding", tenant=tenant, queueing_lock=lock))[0]:
+                await enqueue_embedding(transaction, tenant)

@@ -1,0 +1,89 @@
+"""What an operator does with jobs: look at them, try them again, cancel them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.errors import UniqueViolation
+
+from ebbtide.db.owner import owner_transaction
+from ebbtide.errors import Conflict, InvalidInput, NotFound
+from ebbtide.types import JOB_STATUSES, Job
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+
+__all__ = ["cancel_job", "list_jobs", "retry_job"]
+
+MOST_LISTED = 1_000
+RUNNING = "doing"
+WAITING = "todo"
+
+
+async def list_jobs(
+    engine: Engine, caller: Caller, *, status: str | None = None, limit: int = 50, everything: bool = False
+) -> list[Job]:
+    """Jobs, the newest first: the tenant's, or the whole store's with `everything`.
+
+    Raises:
+        InvalidInput: there is no such status, or the limit is not from 1 to 1,000.
+    """
+    if status is not None and status not in JOB_STATUSES:
+        raise InvalidInput(
+            f"There is no status {str(status)[:64]!r}.", field="status", remedy=f"Use {', '.join(JOB_STATUSES)}."
+        )
+    if not is_whole(limit) or not 1 <= limit <= MOST_LISTED:
+        raise InvalidInput("limit is out of range.", field="limit", remedy=f"Give 1 to {MOST_LISTED:,}.")
+    async with owner_transaction(engine.database) as transaction:
+        rows = await transaction.named(
+            "jobs.list", tenant=caller.tenant, status=status, limit=limit, everything=everything
+        )
+    return [Job.model_construct(**row._asdict()) for row in rows]
+
+
+async def retry_job(engine: Engine, caller: Caller, job_id: int, *, everything: bool = False) -> None:
+    """Let a job that ended, or waits for its next attempt, run now; it has all its attempts before it again.
+
+    Raises:
+        NotFound: the tenant has no such job.
+        Conflict: it runs at the moment, or another job waits to do the same.
+    """
+    async with owner_transaction(engine.database) as transaction:
+        if await _locked(transaction, caller, job_id, everything) == RUNNING:
+            raise Conflict(f"Job {job_id} runs at the moment.", field="id", remedy="Wait for its end, or cancel it.")
+        try:
+            await transaction.run("jobs.retry", job=job_id)
+        except UniqueViolation as error:
+            raise Conflict(
+                f"Another job waits to do what job {job_id} did.", field="id", remedy="Retry the one that waits."
+            ) from error
+
+
+async def cancel_job(engine: Engine, caller: Caller, job_id: int, *, everything: bool = False) -> None:
+    """Cancel a job that waits, or ask one that runs to stop.
+
+    Raises:
+        NotFound: the tenant has no such job.
+        Conflict: it has ended.
+    """
+    async with owner_transaction(engine.database) as transaction:
+        status = await _locked(transaction, caller, job_id, everything)
+        if status not in (RUNNING, WAITING):
+            raise Conflict(f"Job {job_id} has {status} already.", field="id", remedy="Nothing is left to cancel.")
+        await transaction.run("jobs.cancel", job=job_id)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, which True and False are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+async def _locked(transaction: Transaction, caller: Caller, job_id: Any, everything: bool) -> str:
+    if not is_whole(job_id):
+        raise InvalidInput("A job's id is a whole number.", field="id", remedy="List the jobs to see theirs.")
+    row = await transaction.one("jobs.for_update", job=job_id, tenant=caller.tenant, everything=everything)
+    if row is None:
+        raise NotFound(f"There is no job {job_id}.", field="id", remedy="List the jobs to see which there are.")
+    return row[0]

@@ -1,0 +1,48 @@
+"""Every night: what was kept for a while only goes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ebbtide.db.owner import owner_transaction
+from ebbtide.db.queue import enqueue, lock_of
+from ebbtide.govern.tenants import list_tenants
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+
+__all__ = ["TIDY", "TIDY_TENANT", "tidy", "tidy_tenant"]
+
+TIDY = "tidy"
+TIDY_TENANT = "tidy_tenant"
+SUCCEEDED_JOB_DAYS = 3
+FAILED_JOB_DAYS = 30
+
+
+async def tidy(engine: Engine) -> None:
+    """Remove jobs that ended long ago, and ask for each tenant's tidying."""
+    now = engine.clock.now()
+    async with owner_transaction(engine.database) as transaction:
+        await transaction.run(
+            "jobs.delete_ended",
+            succeeded_before=now - timedelta(days=SUCCEEDED_JOB_DAYS),
+            failed_before=now - timedelta(days=FAILED_JOB_DAYS),
+        )
+        await transaction.run("jobs.delete_failures")
+    for tenant in await list_tenants(engine):
+        async with engine.database.transaction(tenant) as transaction:
+            lock = lock_of(TIDY_TENANT, tenant)
+            await enqueue(transaction.connection, TIDY_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+
+
+async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
+    """Remove a tenant's idempotency keys and logged recalls that are older than the settings keep them."""
+    now, settings = engine.clock.now(), engine.settings
+    async with engine.database.transaction(tenant) as transaction:
+        await transaction.run(
+            "jobs.delete_answers", tenant=tenant, before=now - timedelta(days=settings.idempotency_days)
+        )
+        await transaction.run(
+            "jobs.delete_recalls", tenant=tenant, before=now - timedelta(days=settings.recall_log_days)
+        )
