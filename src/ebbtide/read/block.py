@@ -29,8 +29,8 @@ NOTE = (
 # What a body's line must not look like: the block's own lines, by their letters alone or by the rule that opens them.
 MARKERS = ("memoryentry", "memoryblock", "endofmemoryblock", "userpreferencememory", "anentrymarked")
 RULE = re.compile(r"[-\u2010-\u2015\u2212\u2500-\u257f_=~]{3}")
-# Cyrillic and Greek letters that look like Latin ones, after case folding.
-LATIN = str.maketrans("авекмнорстухіѕԁабεκμνορτυι", "abekmhopctyxisdabekmvoptyi")
+# Cyrillic and Greek letters that look like those of the markers in either case, after case folding.
+LATIN = str.maketrans("авекмопрстуѕԁгαβεηκμνορτυ", "abekmonpctysdrabenkmnopty")
 SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
 PLACEHOLDER = "{{content}}"
 SHORTEST_CUT = 20
