@@ -84,7 +84,7 @@ def render_block(
 def fitting(entries: Sequence[Entry], nonce: str, fits: Callable[[str], bool]) -> tuple[list[Entry], str]:
     """The entries that fit together, taken best first, and their block.
 
-    Where none fits whole, the block goes without its note; where even that is too large, the first entry that can is cut.
+    Where none fits whole, the block goes without its note; where even that is too large, one entry is cut short.
     """
     for terse in (False, True):
         chosen: list[Entry] = []
@@ -135,7 +135,7 @@ def escape(content: str, nonce: str) -> str:
 
 
 def looks_like_marker(line: str) -> bool:
-    """Whether a reader could take a line for one of the block's own, whatever invisible or foreign signs it is made of."""
+    """Whether a reader could take a line for one of the block's own, whatever invisible or foreign signs are in it."""
     seen = "".join(
         character
         for character in unicodedata.normalize("NFKC", line).casefold()
