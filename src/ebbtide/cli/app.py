@@ -1,0 +1,107 @@
+"""The program: its commands, and the one shape in which every error leaves it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from ebbtide.cli import evaluation, memories, operations, questions, rankings, showcase, transfers
+from ebbtide.cli.output import Output
+from ebbtide.errors import EbbtideError, InvalidInput
+
+__all__ = ["cli", "main"]
+
+FAILED = 1
+INVALID = 2
+INTERRUPTED = 130
+
+EPILOG = """Every command takes --json, and --store FOLDER or --store postgresql://… (or EBBTIDE_STORE). The answer
+goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 invalid input, 130
+interrupted."""
+
+
+class Commands(click.Group):
+    """The commands in the order in which one meets them, rather than by the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """The names in the order in which they were added."""
+        return list(self.commands)
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ebbtide", message="ebbtide %(version)s")
+def cli() -> None:
+    """Ebbtide: a memory engine for AI agents, on PostgreSQL."""
+
+
+COMMANDS: tuple[click.Command, ...] = (
+    showcase.demo,
+    memories.remember,
+    questions.recall,
+    questions.context,
+    questions.explain,
+    memories.get,
+    memories.browse,
+    memories.history,
+    memories.revise,
+    memories.forget,
+    transfers.import_,
+    transfers.export,
+    rankings.profiles,
+    evaluation.evaluate,
+    operations.doctor,
+    operations.migrate,
+    operations.worker,
+    operations.jobs,
+)
+for command in COMMANDS:
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; answers with the exit code. An error shows a traceback only where --debug asks for it."""
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = cli.main(given, prog_name="ebbtide", standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except (click.ClickException, EbbtideError) as error:
+        return report(error if isinstance(error, EbbtideError) else usage_error(error), given)
+    except Exception as error:  # noqa: BLE001 - whatever else happens is a defect of the program, and is told as one
+        return report(defect(error), given)
+    return code if isinstance(code, int) else 0
+
+
+def report(error: EbbtideError, given: Sequence[str]) -> int:
+    """Show the error: as JSON on standard output, or as a line for people on standard error."""
+    options = given[: given.index("--")] if "--" in given else given
+    if "--debug" in options:
+        traceback.print_exception(error)
+    Output(as_json="--json" in options).error(error)
+    return INVALID if isinstance(error, InvalidInput) else FAILED
+
+
+def usage_error(error: click.ClickException) -> InvalidInput:
+    """What the parser of the command line found wrong, as an error of Ebbtide."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    found = InvalidInput(
+        error.format_message(),
+        field=parameter.name if parameter is not None else getattr(error, "option_name", None),
+        remedy=f"See `{context.command_path if context is not None else 'ebbtide'} --help`.",
+    )
+    found.__cause__ = error
+    return found
+
+
+def defect(error: Exception) -> EbbtideError:
+    """What nobody foresaw, as an error of Ebbtide that says how to find out more."""
+    found = EbbtideError(
+        f"Something unforeseen happened: {type(error).__name__}: {error}.",
+        remedy="Run it again with --debug to see where, and report it.",
+    )
+    found.__cause__ = error
+    return found

@@ -1,0 +1,203 @@
+"""The commands on single memories: remember, get, browse, history, revise, forget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from ebbtide.cli.options import (
+    given_only,
+    json_lines,
+    json_option,
+    read_input,
+    scope_options,
+    tag_filter,
+    text_of,
+    with_store,
+)
+from ebbtide.cli.output import json_text, line, paragraph
+from ebbtide.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ebbtide.cli.output import Output
+    from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types import Forgotten, Memory, Remembered, Version
+
+__all__ = ["browse", "forget", "get", "history", "remember", "revise"]
+
+
+@click.command(short_help="Remember a statement, or a file of them.")
+@click.argument("content", required=False)
+@click.option("--file", metavar="JSONL", help="Remember every draft of a JSON Lines file, all of them or none.")
+@click.option("--namespace", metavar="PATH", help="Where it belongs: a dotted path.")
+@click.option("--kind", metavar="KIND", help="fact (default), preference, howto, correction, learning, note, …")
+@click.option("--label", "labels", multiple=True, help="factual, procedural, preference, behavioral, episodic.")
+@click.option("--importance", type=float, metavar="X", help="0 to 1.")
+@click.option("--confidence", type=float, metavar="X", help="0 to 1.")
+@click.option("--subject", metavar="TEXT", help="What the statement is about.")
+@click.option("--predicate", metavar="TEXT", help="Which property of it.")
+@click.option("--observed-at", metavar="TIME", help="When it was noticed.")
+@click.option("--valid-from", metavar="TIME", help="Since when it is true.")
+@click.option("--expires-at", metavar="TIME", help="When it ends.")
+@click.option("--ttl-seconds", type=float, metavar="N", help="In how many seconds it ends.")
+@click.option("--supersedes", metavar="ID", help="The memory that it replaces.")
+@click.option("--tag", "tags", multiple=True, help="For filtering.")
+@json_option("--metadata", "For filtering: an object.")
+@click.option("--speaker", metavar="NAME", help="Who says it.")
+@click.option("--seq", type=int, metavar="N", help="Its place in the chat, counted from 0.")
+@json_option("--vector", "Its vector, where you have it.")
+@click.option("--idempotency-key", metavar="KEY", help="A retry with the same key gets the first answer.")
+@click.option("--allow-pending", is_flag=True, help="Store the text although the embedder fails.")
+@with_store
+async def remember(memory: AsyncEbbtide, out: Output, content: str | None, file: str | None, **fields: Any) -> None:
+    """Remember CONTENT; without it, or with -, what standard input says.
+
+    --file reads drafts, one JSON object a line with the fields of a memory, and writes them in one transaction.
+    """
+    if file is not None:
+        await remember_file(memory, out, content, file, fields)
+        return
+    remembered = await memory.remember(text_of(content, "content"), **given_only(fields))
+    out.answer(outcome_of(remembered), lambda console: show_outcomes(console, [remembered]))
+
+
+async def remember_file(
+    memory: AsyncEbbtide, out: Output, content: str | None, file: str, fields: Mapping[str, Any]
+) -> None:
+    """Remember every draft of a file."""
+    given = given_only(fields)
+    pending = bool(given.pop("allow_pending", False))
+    unfit = "content" if content is not None else next(iter(given), None)
+    if unfit is not None:
+        raise InvalidInput(
+            f"{unfit} was given beside a file of drafts.", field=unfit, remedy="Write it into the drafts of the file."
+        )
+    drafts = json_lines(read_input(file, "file"), "file")
+    remembered = await memory.remember_many(drafts, allow_pending=pending)
+    out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
+
+
+def outcome_of(remembered: Remembered) -> dict[str, Any]:
+    """What became of a draft, as JSON; warnings only where there are any."""
+    answer: dict[str, Any] = {"outcome": remembered.outcome, "memory": remembered.memory}
+    return {**answer, "warnings": remembered.warnings} if remembered.warnings else answer
+
+
+def show_outcomes(console: Console, remembered: list[Remembered]) -> None:
+    """A line for each memory, and one for each warning."""
+    for one in remembered:
+        line(
+            console,
+            (one.outcome, "bold green"),
+            f"  {one.memory.id}  ",
+            (one.memory.namespace, "cyan"),
+            f"  {one.memory.content}",
+        )
+        for warning in one.warnings:
+            paragraph(console, (f"  {warning}", "yellow"))
+
+
+@click.command(short_help="Show one memory with all that is known of it.")
+@click.argument("memory_id", metavar="ID")
+@with_store
+async def get(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
+    """Show the memory ID, a superseded or expired one too."""
+    found = await memory.get(memory_id)
+    out.answer(found, lambda console: show_memory(console, found))
+
+
+def show_memory(console: Console, memory: Memory) -> None:
+    """The content, then every field that holds something."""
+    paragraph(console, (memory.content, "bold"))
+    for name, value in memory.model_dump(mode="json", exclude={"content"}).items():
+        if value not in (None, [], {}):
+            paragraph(console, (f"  {name:<18}", "dim"), shown(value))
+
+
+def shown(value: Any) -> str:
+    """A field's value: lists joined by commas, objects as JSON."""
+    if isinstance(value, list):
+        return ", ".join(map(str, cast("list[Any]", value)))
+    return json_text(value) if isinstance(value, dict) else str(value)
+
+
+@click.command(short_help="List memories without a question, newest first.")
+@scope_options
+@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
+@click.option("--after", metavar="ID", help="The last one seen, to continue behind it.")
+@with_store
+async def browse(memory: AsyncEbbtide, out: Output, limit: int, after: str | None, **scope: Any) -> None:
+    """List the memories of a scope, newest first."""
+    found = await memory.browse(limit=limit, after=after, **tag_filter(scope))
+    out.answer(found, lambda console: show_list(console, found))
+
+
+def show_list(console: Console, memories: list[Memory]) -> None:
+    """A line for each memory."""
+    for one in memories:
+        written = f"{one.created_at:%Y-%m-%d}"
+        line(console, (f"{one.id}  {written}  ", "dim"), (one.namespace, "cyan"), f"  {one.content}")
+
+
+@click.command(short_help="Show every image of a memory, oldest first.")
+@click.argument("memory_id", metavar="ID")
+@with_store
+async def history(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
+    """Show what the memory ID said, and when."""
+    versions = await memory.history(memory_id)
+    out.answer(versions, lambda console: show_history(console, versions))
+
+
+def show_history(console: Console, versions: list[Version]) -> None:
+    """A line for each image: its revision, the interval in which it was current, its state, what it said."""
+    for version in versions:
+        until = f"{version.until:%Y-%m-%d %H:%M}" if version.until else "now"
+        line(
+            console,
+            f"{version.revision:>3}  ",
+            (f"{version.since:%Y-%m-%d %H:%M} to {until}  ", "dim"),
+            (version.maturity, "cyan"),
+            f"  {version.content}",
+        )
+
+
+@click.command(short_help="Give a memory new content; its history keeps the old.")
+@click.argument("memory_id", metavar="ID")
+@click.argument("content", required=False)
+@click.option("--expected-revision", type=int, metavar="N", help="Refuse if it has changed since this revision.")
+@click.option("--importance", type=float, metavar="X", help="0 to 1.")
+@click.option("--confidence", type=float, metavar="X", help="0 to 1.")
+@click.option("--kind", metavar="KIND", help="What it is.")
+@click.option("--label", "labels", multiple=True, help="Its labels, in place of the old ones.")
+@click.option("--tag", "tags", multiple=True, help="Its tags, in place of the old ones.")
+@json_option("--metadata", "Its metadata, in place of the old.")
+@json_option("--vector", "Its vector, where you have it.")
+@with_store
+async def revise(memory: AsyncEbbtide, out: Output, memory_id: str, content: str | None, **changes: Any) -> None:
+    """Give the memory ID new CONTENT; without it, or with -, what standard input says."""
+    revised = await memory.revise(memory_id, text_of(content, "content"), **given_only(changes))
+    out.answer(
+        revised,
+        lambda console: line(
+            console, (f"revision {revised.revision}", "bold green"), f"  {revised.id}  {revised.content}"
+        ),
+    )
+
+
+@click.command(short_help="Forget a memory for good.")
+@click.argument("memory_id", metavar="ID")
+@click.option("--expected-revision", type=int, required=True, metavar="N", help="The revision that `get` shows.")
+@with_store
+async def forget(memory: AsyncEbbtide, out: Output, memory_id: str, expected_revision: int) -> None:
+    """Forget the memory ID for good, at the revision that was read: it cannot be brought back."""
+    forgotten = await memory.forget(memory_id, expected_revision)
+    out.answer(forgotten, lambda console: show_forgotten(console, forgotten))
+
+
+def show_forgotten(console: Console, forgotten: Forgotten) -> None:
+    """One line that says so."""
+    line(console, ("forgotten", "bold green"), f"  {forgotten.id}  at revision {forgotten.revision}")

@@ -1,0 +1,238 @@
+"""The options that commands share, and how a command gets its opened store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ebbtide.cli.output import Output
+from ebbtide.errors import InvalidInput
+from ebbtide.handle import AsyncEbbtide
+from ebbtide.opening import Store
+from ebbtide.types import Caller
+
+__all__ = [
+    "Place",
+    "asked_options",
+    "given_only",
+    "json_lines",
+    "json_option",
+    "narrowing_options",
+    "parse_json",
+    "read_input",
+    "scope_options",
+    "tag_filter",
+    "text_of",
+    "with_place",
+    "with_store",
+]
+
+Body = Callable[..., Awaitable[None]]
+Decorator = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which store, and who asks."""
+
+    store: str | None
+    tenant: str
+    agent: str
+    user: str | None
+    task: str | None
+    chat: str | None
+    session: str | None
+    timezone: str
+    embedder: str | None
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks."""
+        return Caller(self.tenant, self.agent, self.user, self.task, self.chat, self.session, self.timezone)
+
+    def store_at(self, location: str | None = None, **more: Any) -> Store:
+        """The store, not opened yet; at `location` where that is given."""
+        # The empty string stands for what the settings say.
+        return Store(location or self.store, embedder=self.embedder or "", **more)
+
+    def open(self, location: str | None = None, **more: Any) -> AsyncEbbtide:
+        """A handle on the store for the one who asks."""
+        return AsyncEbbtide(self.store_at(location, **more), self.caller)
+
+
+PLACE_OPTIONS = (
+    click.option("--store", metavar="FOLDER|DSN", help="Where memories live; EBBTIDE_STORE otherwise."),
+    click.option("--tenant", default="default", metavar="NAME", help="The wall between customers."),
+    click.option("--agent", default="default", metavar="NAME", help="Whose memories they are."),
+    click.option("--user", metavar="ID", help="On whose behalf."),
+    click.option("--task", metavar="ID", help="For which task."),
+    click.option("--chat", metavar="ID", help="In which conversation."),
+    click.option("--session", metavar="ID", help="In which session."),
+    click.option("--timezone", default="UTC", metavar="ZONE", help="Of plain dates, such as Europe/Zurich."),
+    click.option("--embedder", metavar="SPEC", help="local, none, fake, or URL#MODEL; EBBTIDE_EMBEDDER otherwise."),
+    click.option("--json", "as_json", is_flag=True, help="Answer with JSON, errors too."),
+    click.option("--debug", is_flag=True, help="Show where an error happened."),
+)
+
+
+def with_place(body: Body) -> Callable[..., None]:
+    """Give a command the options every command has; its body gets the place and the output."""
+
+    @wraps(body)
+    def run(**given: Any) -> None:
+        place = Place(**{field.name: given.pop(field.name) for field in fields(Place)})
+        out = Output(given.pop("as_json"))
+        # The program's entrance looks for --debug by itself, since the parser may fail before it knows of it.
+        given.pop("debug")
+        asyncio.run(_finish(body(place, out, **given)))
+
+    return _with(PLACE_OPTIONS, run)
+
+
+async def _finish(running: Awaitable[None]) -> None:
+    await running
+
+
+def with_store(body: Body) -> Callable[..., None]:
+    """Give a command the options every command has; its body gets the opened store and the output."""
+
+    @wraps(body)
+    async def opened(place: Place, out: Output, **given: Any) -> None:
+        async with place.open() as memory:
+            await body(memory, out, **given)
+
+    return with_place(opened)
+
+
+def _with(options: tuple[Decorator, ...], command: Any) -> Any:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def json_option(name: str, help_: str) -> Decorator:
+    """An option whose value is JSON."""
+
+    def parsed(_context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+        return None if value is None else parse_json(value, str(parameter.name))
+
+    return click.option(name, callback=parsed, metavar="JSON", help=help_)
+
+
+NARROWING_OPTIONS = (
+    click.option("--namespace", "namespaces", multiple=True, metavar="PATTERN", help="vector.team.* or an exact path."),
+    click.option("--kind", "kinds", multiple=True, metavar="KIND", help="fact, preference, howto, correction, …"),
+    click.option("--label", "labels", multiple=True, metavar="LABEL", help="One of these labels."),
+    click.option("--tag", "tags_all", multiple=True, metavar="TAG", help="All of these tags."),
+    click.option("--tag-any", "tags_any", multiple=True, metavar="TAG", help="Any of these tags."),
+    click.option("--tag-none", "tags_none", multiple=True, metavar="TAG", help="None of these tags."),
+    click.option("--tag-exact", "tags_exact", multiple=True, metavar="TAG", help="Exactly these tags."),
+    json_option("--where", 'Fields and metadata: {"customer": 7}.'),
+)
+
+SCOPE_OPTIONS = (
+    *NARROWING_OPTIONS,
+    click.option("--as-of", metavar="TIME", help="What the store knew then."),
+    click.option("--valid-at", metavar="TIME", help="What was true then."),
+    click.option("--include-superseded", is_flag=True, help="Also what was replaced meanwhile."),
+)
+
+ASKED_OPTIONS = (
+    click.option("--profile", metavar="NAME|JSON", help="tide, ontheia, agentium, ibex, eryx, or one of your own."),
+    *SCOPE_OPTIONS,
+    click.option("--limit", type=int, metavar="N", help="How many at most."),
+    click.option("--min-score", type=float, metavar="X", help="The least relevance."),
+    click.option("--min-similarity", type=float, metavar="X", help="The least similarity."),
+    json_option("--vector", "The query's vector, where you have it."),
+)
+
+
+def narrowing_options(command: Any) -> Any:
+    """The options that say which memories. They become arguments with `tag_filter`."""
+    return _with(NARROWING_OPTIONS, command)
+
+
+def scope_options(command: Any) -> Any:
+    """The options that say which memories, and as of when. They become arguments with `tag_filter`."""
+    return _with(SCOPE_OPTIONS, command)
+
+
+def asked_options(command: Any) -> Any:
+    """The options of everything that searches. They become arguments with `tag_filter`."""
+    return _with(ASKED_OPTIONS, command)
+
+
+def tag_filter(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a read as the handle's arguments: what was not given is left out, the tags make one filter."""
+    asked = given_only({name: value for name, value in given.items() if not name.startswith("tags_")})
+    tags = {name: given[f"tags_{name}"] for name in ("any", "all", "none", "exact") if given[f"tags_{name}"]}
+    profile = asked.get("profile")
+    if isinstance(profile, str) and profile.lstrip().startswith("{"):
+        asked["profile"] = parse_json(profile, "profile")
+    return {**asked, "tags": tags} if tags else asked
+
+
+def given_only(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given: neither absent nor an empty list nor an unset switch."""
+    return {name: value for name, value in options.items() if value is not None and value is not False and value != ()}
+
+
+def parse_json(text: str, field: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        InvalidInput: it is not JSON; the error says where it ceases to be.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{field} is not JSON: {error}.", field=field, remedy='Write it as in {"customer": 7}.'
+        ) from error
+    except RecursionError as error:
+        raise InvalidInput(f"{field} is nested too deep.", field=field, remedy="Flatten it.") from error
+
+
+def read_input(source: str | None, field: str) -> str:
+    """The text of a file, or of standard input where the source is `-` or absent.
+
+    Raises:
+        InvalidInput: there is no such file, its text is not UTF-8, or nothing is piped in.
+    """
+    if source is None and sys.stdin.isatty():
+        raise InvalidInput(f"No {field} was given.", field=field, remedy="Give it as an argument, or pipe it in.")
+    try:
+        return (sys.stdin.buffer.read() if source in (None, "-") else Path(source).read_bytes()).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"The {field} is not UTF-8.", field=field, remedy="Convert it to UTF-8 first.") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidInput(
+            f"{source!r} cannot be read: {reason}.", field=field, remedy="Check the path, or pipe it in."
+        ) from error
+
+
+def text_of(argument: str | None, field: str) -> str:
+    """The argument itself, or standard input where it is `-` or absent."""
+    return read_input(argument, field).rstrip("\n") if argument in (None, "-") else argument
+
+
+def json_lines(text: str, field: str) -> list[Any]:
+    """The values of JSON Lines; blank lines are skipped.
+
+    Raises:
+        InvalidInput: a line is not JSON; the error gives its number.
+    """
+    return [
+        parse_json(line, f"{field}: line {number}")
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]

@@ -1,0 +1,104 @@
+"""The commands that move memories between stores: import and export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack, aclosing, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from ebbtide.cli.options import narrowing_options, tag_filter, with_store
+from ebbtide.cli.output import json_text, line
+from ebbtide.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ebbtide.cli.output import Output
+    from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types import Imported
+
+__all__ = ["export", "import_"]
+
+
+@click.command("import", short_help="Store the memories that an export wrote.")
+@click.argument("file", required=False)
+@with_store
+async def import_(memory: AsyncEbbtide, out: Output, file: str | None) -> None:
+    """Store the memories of the JSON Lines FILE, or of standard input: what `export` wrote, or objects with a content.
+
+    Ids are kept, and what is there already is left alone, so an import can be repeated.
+    """
+    with ExitStack() as stack:
+        lines = sys.stdin.buffer if file in (None, "-") else stack.enter_context(opened(file, "rb"))
+        tell = stack.enter_context(out.progress())
+        imported = await memory.import_records(lines, progress=lambda done: tell("Importing", done, None))
+    out.answer(imported, lambda console: show_imported(console, imported))
+
+
+def show_imported(console: Console, imported: Imported) -> None:
+    """How many memories became what."""
+    others = [f", {count:,} {name}" for name, count in imported.model_dump(exclude={"imported"}).items() if count]
+    line(console, (f"{imported.imported:,} imported", "bold green"), "".join(others))
+
+
+@click.command(short_help="Write memories as JSON Lines.")
+@click.argument("file", required=False)
+@narrowing_options
+@with_store
+async def export(memory: AsyncEbbtide, out: Output, file: str | None, **scope: Any) -> None:
+    """Write memories with everything the store has of them to FILE, or to standard output, one JSON object a line.
+
+    Superseded and expired ones too, with their history, their vectors and their counts; forgotten ones never.
+    """
+    if file in (None, "-"):
+        await export_to(sys.stdout, memory, out, scope)
+        return
+    with whole_file(file) as stream:
+        count = await export_to(stream, memory, out, scope)
+    out.answer(
+        {"file": file, "memories": count},
+        lambda console: line(console, (f"{count:,} exported", "bold green"), f"  to {file}"),
+    )
+
+
+async def export_to(stream: IO[str], memory: AsyncEbbtide, out: Output, scope: dict[str, Any]) -> int:
+    """Write a scope's memories to a stream; answers with their number."""
+    count = 0
+    with out.progress() as tell:
+        async with aclosing(memory.export_records(**tag_filter(scope))) as records:
+            async for record in records:
+                stream.write(json_text(record) + "\n")
+                count += 1
+                tell("Exporting", count, None)
+    return count
+
+
+@contextmanager
+def whole_file(file: str) -> Generator[IO[str]]:
+    """A file to write, which has its name only once it is whole: half an export must not pass for one."""
+    unfinished = Path(f"{file}.unfinished")
+    try:
+        with opened(unfinished, "w") as stream:
+            yield stream
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def opened(file: str | Path, mode: str) -> IO[Any]:
+    """The open file.
+
+    Raises:
+        InvalidInput: it cannot be opened.
+    """
+    try:
+        return Path(file).open(mode, encoding=None if "b" in mode else "utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidInput(
+            f"{str(file)!r} cannot be opened: {reason}.", field="file", remedy="Check the path and its permissions."
+        ) from error

@@ -1,0 +1,1 @@
+"""The demo: a year of a small sailing school's memories, and the story they tell."""

@@ -1,0 +1,81 @@
+"""The program as a whole: its commands, its help, its start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from ebbtide.cli.app import cli
+from tests.cli.conftest import Run
+from tests.tidy.tree import ROOT, assert_none
+
+SCOPE = {"--tenant", "--agent", "--user", "--task", "--chat", "--session", "--timezone"}
+COMMON = SCOPE | {"--store", "--embedder", "--json", "--debug"}
+
+
+def commands(group: click.Group = cli, path: str = "ebbtide") -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, with its full name."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+def test_every_command_has_the_common_options() -> None:
+    lacking = [
+        f"{name}: {option}"
+        for name, command in commands()
+        for option in sorted(COMMON - {option for parameter in command.params for option in parameter.opts})
+    ]
+    assert_none(lacking)
+
+
+def test_every_command_and_option_is_explained() -> None:
+    unexplained = [name for name, command in commands() if not command.help]
+    unexplained += [
+        f"{name} {parameter.opts[0]}"
+        for name, command in commands()
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert_none(unexplained)
+
+
+def test_every_command_is_in_the_documentation() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert_none([name for name in cli.commands if f"`{name}" not in page])
+
+
+def test_help_is_an_answer(run: Run) -> None:
+    for arguments in ([], ["--help"], ["recall", "-h"], ["jobs", "--help"]):
+        ran = run(*arguments)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.startswith("Usage: ebbtide")
+    assert run("--version").out.startswith("ebbtide 0.")
+
+
+def test_the_start_loads_nothing_heavy() -> None:
+    heavy = ("httpx", "onnxruntime", "procrastinate", "rich", "tokenizers")
+    program = (
+        f"import sys; from ebbtide.cli import main; main(['--help']); sys.exit(str(set({heavy!r}) & set(sys.modules)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert answer.stderr == "set()\n"
+
+
+def test_it_runs_as_a_module() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "ebbtide", "recal", "--json"], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2
+    assert '"invalid_input"' in answer.stdout
+
+
+@pytest.mark.parametrize("name", ["profiles", "jobs"])
+def test_groups_list_their_commands(run: Run, name: str) -> None:
+    assert "list" in run(name, "--help").out

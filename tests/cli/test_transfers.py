@@ -1,0 +1,50 @@
+"""import and export: everything a memory has, there and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+
+def test_an_export_is_imported_exactly(ebbtide: Run, tmp_path: Path, empty_dsn: str) -> None:
+    old = ebbtide("remember", "The code is 1.", "--metadata", '{"a": [1]}', "--tag", "t", "--json").json["memory"]["id"]
+    new = ebbtide("remember", "The code is 2. é 日本", "--supersedes", old, "--json").json["memory"]["id"]
+    ebbtide("revise", new, "The code is 3. é 日本", "--importance", "0.9")
+    file = tmp_path / "memories.jsonl"
+    exported = ebbtide("export", file, "--json")
+    assert exported.json == {"file": str(file), "memories": 2}
+    assert [path.name for path in tmp_path.iterdir()] == ["memories.jsonl"]
+    imported = ebbtide("import", file, "--store", empty_dsn, "--json")
+    assert (imported.code, imported.json["imported"]) == (0, 2)
+    piped = ebbtide("export", "--store", empty_dsn)
+    assert piped.out == file.read_text(encoding="utf-8")
+    again = ebbtide("import", "--store", empty_dsn, "--json", stdin=piped.out)
+    assert (again.code, again.json["imported"]) == (0, 0)
+    assert len(ebbtide("history", new, "--store", empty_dsn, "--json").json) == 2
+
+
+def test_an_export_can_be_narrowed(ebbtide: Run) -> None:
+    ebbtide("remember", "One.", "--tag", "a", "--kind", "note")
+    ebbtide("remember", "Two.", "--tag", "b")
+    for options in (["--tag", "a"], ["--kind", "note"], ["--tag-none", "b"]):
+        assert [json.loads(one)["content"] for one in ebbtide("export", *options).out.splitlines()] == ["One."]
+
+
+def test_people_are_told_the_counts(ebbtide: Run, tmp_path: Path) -> None:
+    assert ebbtide("import", stdin='{"content": "Only this."}\n').out == "1 imported, 1 reembedded\n"
+    assert ebbtide("export", tmp_path / "x").out == f"1 exported  to {tmp_path / 'x'}\n"
+
+
+def test_a_bad_line_is_named(ebbtide: Run) -> None:
+    ran = ebbtide("import", "--json", stdin='{"content": "Fine."}\n{"content": 7}\n')
+    assert (ran.code, ran.json["error"]["code"]) == (2, "invalid_input")
+    assert "2" in ran.json["error"]["message"] + str(ran.json["error"]["field"])
+    assert ebbtide("browse", "--json").json == []
+
+
+def test_files_that_cannot_be_opened(ebbtide: Run, tmp_path: Path) -> None:
+    for command in (("import", tmp_path / "absent"), ("export", tmp_path / "absent" / "x")):
+        ran = ebbtide(*command, "--json")
+        assert (ran.code, ran.json["error"]["field"]) == (2, "file")
