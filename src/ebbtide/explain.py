@@ -41,6 +41,7 @@ REASONS = {
     "unknown_then": "It was not known yet at {threshold}.",
     "not_a_candidate": "Neither search found it: its similarity is {value}, the farthest candidate's was {threshold}.",
     "no_vector": "It has no vector yet, and holds no word of the query.",
+    "no_word": "It holds no word of the query, and there was no vector to compare its own with.",
 }
 
 
@@ -121,6 +122,8 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
         return _absent(id_, "scope", rule, value, threshold, row.similarity)
     if not row.has_vector:
         return _absent(id_, "candidates", "no_vector", None, None, None)
+    if row.similarity is None:
+        return _absent(id_, "candidates", "no_word", None, None, None)
     found = searched.found.candidates.similarity
     farthest = float(np.nanmin(found)) if len(found) and not np.isnan(found).all() else None
     return _absent(id_, "candidates", "not_a_candidate", row.similarity, farthest, row.similarity)
