@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -73,9 +74,7 @@ def test_the_maturity_marker_appears_only_when_it_says_something(memory: Ebbtide
     for id_, (maturity, moment) in zip(ids, maturities, strict=True):
         owner.execute("UPDATE memory SET maturity = %s, confirmed_at = %s WHERE id = %s", [maturity, moment, id_])
     text = memory.context("ferry").text
-    marks = {
-        body: line for line, body in zip(text.splitlines(), text.splitlines()[1:], strict=False) if HEADER.match(line)
-    }
+    marks = {body: line for line, body in pairwise(text.splitlines()) if HEADER.match(line)}
     assert "confirmed" not in marks["ferry one"]
     assert "(Stored on 3/2/2026, confirmed by the user, Namespace:" in marks["ferry two"]
     assert "(Stored on 3/2/2026, confirmed by the user on 5/2/2026, Namespace:" in marks["ferry three"]
