@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import errno
 import fcntl
 import importlib.util
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -25,15 +23,15 @@ from ebbtide.db import launcher_supervisor as supervisor
 from ebbtide.errors import StoreUnavailable, StoreUnsuitable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from ebbtide.db.launcher_supervisor import Postmaster
 
 __all__ = ["EmbeddedServer", "find_binaries"]
 
 POLL_SECONDS = 0.005
-# A server whose postmaster is not to be seen for so long is none, even if one of its processes is left.
-HEADLESS_SECONDS = 1.0
+# How long a server that is just starting may have no postmaster or no socket to be seen.
+HIDDEN_SECONDS = 1.0
 
 
 def find_binaries() -> Path:
@@ -104,12 +102,13 @@ class EmbeddedServer:
             if self._users is None:
                 return
             atexit.unregister(self.stop)
-            deadline = time.monotonic() + self._timeout_seconds
             try:
-                lock = self._lock(deadline)
-            except BaseException:
-                # Whatever is the matter, we are leaving; the supervisor stops the server when it sees that nobody is left.
+                lock = self._lock(time.monotonic() + self._timeout_seconds)
+            except BaseException as exc:
+                # Leave in any case; the supervisor stops the server once nobody is left.
                 self._leave()
+                if isinstance(exc, FileNotFoundError):
+                    return  # The folder was deleted.
                 raise
             try:
                 self._leave_and_stop()
@@ -117,7 +116,7 @@ class EmbeddedServer:
                 os.close(lock)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self) -> Generator[None]:
         try:
             yield
         except OSError as exc:
@@ -127,7 +126,7 @@ class EmbeddedServer:
             ) from exc
 
     @contextmanager
-    def _attached(self, deadline: float) -> Iterator[int]:
+    def _attached(self, deadline: float) -> Generator[int]:
         """Hold the folder's lock, and from now on count among its users, unless the block fails. Yields the lock."""
         lock = self._join(deadline)
         try:
@@ -197,7 +196,7 @@ class EmbeddedServer:
             os.close(users)
 
     def _running(self, deadline: float) -> Postmaster | None:
-        """The server that runs already, once it accepts connections; None if there is none. The folder's lock is held."""
+        """The server that runs already, once it accepts connections; None if there is none."""
         if not self._data.exists():
             return None
         data = supervisor.open_directory(os.fspath(self._data))
@@ -207,28 +206,27 @@ class EmbeddedServer:
             os.close(data)
 
     def _await_ready(self, data: int, deadline: float) -> Postmaster | None:
-        headless_at = time.monotonic() + HEADLESS_SECONDS
+        hidden_until = time.monotonic() + HIDDEN_SECONDS
         while supervisor.server_runs(data):
             postmaster = supervisor.read_postmaster(data)
-            if postmaster and postmaster.ready and _accepts(postmaster):
+            if postmaster and postmaster.status == "ready" and supervisor.accepts_connections(postmaster):
                 return postmaster
-            if time.monotonic() >= headless_at:
-                self._judge_silent(data, postmaster, deadline)
+            now = time.monotonic()
+            if now >= deadline:
+                raise self._failed("is not ready")
+            if now >= hidden_until:
+                self._judge_hidden(data, postmaster)
             time.sleep(POLL_SECONDS)
         return None
 
-    def _judge_silent(self, data: int, postmaster: Postmaster | None, deadline: float) -> None:
-        """Decide about a server that has not answered for a while: wait for it, clear its remains, or give up."""
+    def _judge_hidden(self, data: int, postmaster: Postmaster | None) -> None:
+        """Clear what is left of a server whose postmaster is gone; give up on one whose socket is out of our sight."""
         if not postmaster or postmaster.pid not in supervisor.server_processes(data):
             supervisor.stop_server(data, self._timeout_seconds)
-        elif postmaster.ready:
+        elif postmaster.status == "ready" and not Path(postmaster.socket).exists():
             raise StoreUnavailable(
-                f"A PostgreSQL runs in {self._folder}, but its socket in {postmaster.socket_directory} does not answer.",
-                remedy="Close every program that has the folder open, then open again.",
-            )
-        if time.monotonic() >= deadline:
-            raise self._failed(
-                f"The PostgreSQL in {self._folder} was not ready after {self._timeout_seconds:.0f} seconds."
+                f"The PostgreSQL in {self._folder} runs, but there is no socket in {postmaster.socket_directory}.",
+                remedy="Close every program that has the folder open, then open it again.",
             )
 
     def _launch(self, lock: int, deadline: float) -> Postmaster:
@@ -237,20 +235,21 @@ class EmbeddedServer:
         binaries, major = accounts.usable_binaries(given, account, timeout_seconds=self._timeout_seconds)
         if not self._data.exists():
             cluster.initialise(self._folder, binaries, major, account, lock, timeout_seconds=self._timeout_seconds)
-        socket_directory = accounts.make_socket_directory(self._folder, account)
         data = supervisor.open_directory(os.fspath(self._data))
         try:
             cluster.check_version(data, self._folder, major)
+            socket_directory = accounts.make_socket_directory(self._folder, account)
             self._clear_remains(data, socket_directory)
             cluster.write_access_rules(data, self._folder, account)
             command = [os.fspath(binaries / "postgres"), *cluster.server_options(socket_directory)]
             self._spawn([os.fspath(self._folder), str(account.uid), str(account.gid), *command])
             postmaster = self._await_ready(data, deadline)
+            if postmaster is None:
+                supervisor.remove_socket_directory(os.fspath(socket_directory))
+                raise self._failed("did not start")
+            return postmaster
         finally:
             os.close(data)
-        if postmaster is None:
-            raise self._failed(f"The PostgreSQL in {self._folder} did not start.")
-        return postmaster
 
     def _clear_remains(self, data: int, socket_directory: Path) -> None:
         """Remove what a killed server left: PostgreSQL itself would take a reused process id for a living server."""
@@ -283,27 +282,17 @@ class EmbeddedServer:
                 timeout=self._timeout_seconds,
             )
         except subprocess.TimeoutExpired as exc:
-            raise self._failed("The supervisor of the embedded PostgreSQL did not start.") from exc
+            raise self._failed("could not be launched") from exc
         finally:
             os.close(log)
         if answer.returncode != 0:
-            raise self._failed("The supervisor of the embedded PostgreSQL did not start.")
+            raise self._failed("could not be launched")
 
-    def _failed(self, message: str) -> StoreUnavailable:
+    def _failed(self, reason: str) -> StoreUnavailable:
         return StoreUnavailable(
-            f"{message} Its log ends:\n{cluster.log_tail(self._folder)}\n",
+            f"The PostgreSQL in {self._folder} {reason}. Its log ends:\n{cluster.log_tail(self._folder)}\n",
             remedy=f"The whole log is {self._folder / supervisor.LOG_FILE}.",
         )
-
-
-def _accepts(postmaster: Postmaster) -> bool:
-    with socket.socket(socket.AF_UNIX) as connection:
-        try:
-            connection.connect(f"{postmaster.socket_directory}/.s.PGSQL.{postmaster.port}")
-        except OSError as exc:
-            # A full queue of connections is a sign of life.
-            return exc.errno == errno.EAGAIN
-    return True
 
 
 def _unlink(name: str, directory: int) -> None:

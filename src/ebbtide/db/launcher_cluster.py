@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ebbtide.db.launcher_account import user_name
@@ -13,7 +15,6 @@ from ebbtide.errors import StoreUnavailable, StoreUnsuitable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from ebbtide.db.launcher_account import Account
 
@@ -30,13 +31,12 @@ LOG_TAIL_LINES = 12
 LOG_TAIL_BYTES = 8192
 
 # Given on the command line, they outrank every file of settings, and a newer Ebbtide changes them at the next start.
+# Durability (fsync, full_page_writes) is PostgreSQL's default; who gives it up by ALTER SYSTEM has reasons to.
 SETTINGS = {
     "listen_addresses": "",
     "port": str(PORT),
     "unix_socket_permissions": "0700",
     "max_connections": "100",
-    "fsync": "on",
-    "full_page_writes": "on",
     # Nothing replicates this server, so its log needs only what recovery from a crash needs.
     "wal_level": "minimal",
     "max_wal_senders": "0",
@@ -65,7 +65,7 @@ def claim_folder(folder: Path) -> None:
     Raises StoreUnsuitable if something else is in it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    entries = set(os.listdir(folder))
+    entries = {entry.name for entry in folder.iterdir()}
     if DATA_DIRECTORY in entries and LOCK_FILE in entries:
         foreign = not _exists(folder / DATA_DIRECTORY / "PG_VERSION")
     else:
@@ -89,7 +89,7 @@ def _exists(path: Path) -> bool:
 def open_private(folder: Path, name: str) -> int:
     """A descriptor, for reading and appending, of a file in the folder; it is made with mode 0600 if absent."""
     descriptor = os.open(folder / name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    owner = os.stat(folder)
+    owner = folder.stat()
     if os.geteuid() == 0 and os.fstat(descriptor).st_uid != owner.st_uid:
         # Root works for the folder's owner, who must be able to open it again alone.
         os.fchown(descriptor, owner.st_uid, owner.st_gid)
@@ -112,9 +112,9 @@ def initialise(
     try:
         if os.geteuid() == 0:
             os.fchown(directory, account.uid, account.gid)
-        link = f"/proc/self/fd/{directory}"
+        link = Path(f"/proc/self/fd/{directory}")
         command = [
-            *(binaries / "initdb", "-D", link if os.path.exists(link) else draft),
+            *(binaries / "initdb", "-D", link if link.exists() else draft),
             *("--username", ROLE, "--encoding", "UTF8", "--auth", "peer", "--no-instructions"),
             *_locale_options(major),
         ]
@@ -166,7 +166,7 @@ def _read(directory: int, name: str) -> str:
 
 def write_access_rules(data: int, folder: Path, account: Account) -> None:
     """Let only root and the folder's owner connect, as the role `ebbtide`; the kernel vouches for who connects."""
-    owner = os.stat(folder).st_uid if os.geteuid() == 0 else account.uid
+    owner = folder.stat().st_uid if os.geteuid() == 0 else account.uid
     names = sorted({"root", user_name(owner) or "root"})
     _replace(data, "pg_hba.conf", f"local all {ROLE} peer map={ROLE}\n", account)
     _replace(data, "pg_ident.conf", "".join(f'{ROLE} "{name}" {ROLE}\n' for name in names), account)
@@ -175,10 +175,8 @@ def write_access_rules(data: int, folder: Path, account: Account) -> None:
 def _replace(directory: int, name: str, content: str, account: Account) -> None:
     # We may be root in a directory of somebody else: never follow a link that lies where we write.
     draft = f"{name}.new"
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(draft, dir_fd=directory)
-    except FileNotFoundError:
-        pass
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         if os.geteuid() == 0:
@@ -197,6 +195,9 @@ def server_options(socket_directory: Path) -> list[str]:
         # Building an HNSW index within 64 MB takes 2.4 times as long as within 2 GB.
         "maintenance_work_mem": f"{max(64, min(512, megabytes // 8))}MB",
     }
+    if sys.platform == "linux":
+        # After a crash, one system call instead of a thousand: two seconds less.
+        settings["recovery_init_sync_method"] = "syncfs"
     if _shared_memory_is_small():
         settings["dynamic_shared_memory_type"] = "sysv"
     return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -205,7 +206,7 @@ def server_options(socket_directory: Path) -> list[str]:
 def _shared_memory_is_small() -> bool:
     # A container's /dev/shm holds 64 MB unless asked otherwise: too little to build an index in parallel.
     try:
-        status = os.statvfs("/dev/shm")  # noqa: S108 - nothing is written there by us
+        status = os.statvfs("/dev/shm")
     except OSError:
         return False
     return status.f_blocks * status.f_frsize < SHARED_MEMORY_NEEDED_BYTES
@@ -214,7 +215,7 @@ def _shared_memory_is_small() -> bool:
 def log_tail(folder: Path) -> str:
     """The last lines of the server's log, or an empty string if there are none."""
     try:
-        with open(folder / LOG_FILE, "rb") as file:
+        with (folder / LOG_FILE).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
             lines = file.read().decode(errors="replace").splitlines()
     except OSError:

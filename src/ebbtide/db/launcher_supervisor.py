@@ -5,12 +5,16 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import socket
 import sys
 import time
 from typing import NamedTuple
 
 # This file also runs as a script, without site-packages and beside the server for all its life: it
-# imports nothing of Ebbtide, and of the standard library only what weighs little.
+# imports nothing of Ebbtide, and of the standard library only what weighs little. Nor does it import anything later
+# on: it drops root's privileges, and without them it may not reach the interpreter's own files.
+# pathlib would weigh as much as all the rest.
+# ruff: noqa: PTH106, PTH110, PTH115, PTH116, PTH118, PTH119, PTH208
 #
 # The folder's three locks, each a flock, which the kernel drops when its holder dies in whatever way:
 #   .lock   exclusive, while somebody starts, joins, leaves or stops the server
@@ -28,17 +32,30 @@ LOG_LIMIT_BYTES = 16 * 1024 * 1024
 LOG_KEPT_BYTES = 1024 * 1024
 LOG_CHECK_SECONDS = 300.0
 
+# Of the frontend/backend protocol 3.0, what opens a session, ends one, and what the server says in between.
+_PARAMETERS = b"user\0ebbtide\0database\0postgres\0\0"
+STARTUP_MESSAGE = (len(_PARAMETERS) + 8).to_bytes(4, "big") + (3 << 16).to_bytes(4, "big") + _PARAMETERS
+READY_FOR_QUERY = b"Z\0\0\0\5I"
+TERMINATE = b"X\0\0\0\4"
+CANNOT_CONNECT_NOW = b"C57P03\0"
+PROBE_SECONDS = 5.0
+
 _PROCESSES = "/proc"
 _HAS_PROCESSES = os.path.exists(f"{_PROCESSES}/self/fd")
 
 
 class Postmaster(NamedTuple):
-    """What `postmaster.pid` says of the server: its process id, where it listens, and whether it accepts connections."""
+    """What `postmaster.pid` says of the server; its status is `starting`, `ready` or `stopping`."""
 
     pid: int
     port: int
     socket_directory: str
-    ready: bool
+    status: str
+
+    @property
+    def socket(self) -> str:
+        """The path of the server's socket."""
+        return f"{self.socket_directory}/.s.PGSQL.{self.port}"
 
 
 def try_lock(descriptor: int, operation: int) -> bool:
@@ -58,7 +75,7 @@ def open_directory(path: str) -> int:
 def server_runs(data: int) -> bool:
     """Whether a process of a server that we started still lives; `data` is a descriptor of the data directory.
 
-    Asks for the lock that the server's processes share, not for a process id: neither a reused id nor a zombie deceives.
+    Asks for the lock that the server's processes share, not for a process id: no reused id and no zombie deceives.
     """
     if not try_lock(data, fcntl.LOCK_SH):
         return True
@@ -79,7 +96,30 @@ def read_postmaster(data: int) -> Postmaster | None:
     # Lines: process id, data directory, start time, port, socket directory, listen address, shared memory, status.
     if len(lines) < 8 or not (lines[0].isdigit() and lines[3].isdigit()):
         return None
-    return Postmaster(int(lines[0]), int(lines[3]), lines[4], lines[7].strip() == "ready")
+    return Postmaster(int(lines[0]), int(lines[3]), lines[4], lines[7].strip())
+
+
+def accepts_connections(postmaster: Postmaster) -> bool:
+    """Whether the server lets a session begin; it does not while it starts, recovers or stops.
+
+    `postmaster.pid` does not tell: its status stays `ready` while the server recovers from the crash of a session.
+    Being refused for who we are counts as yes.
+    """
+    answer = b""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PROBE_SECONDS)
+        try:
+            connection.connect(postmaster.socket)
+            connection.sendall(STARTUP_MESSAGE)
+            while not answer.startswith(b"E") and not answer.endswith(READY_FOR_QUERY):
+                part = connection.recv(8192)
+                if not part:
+                    return False
+                answer += part
+            connection.sendall(TERMINATE)
+        except OSError:
+            return answer.startswith(b"E") and CANNOT_CONNECT_NOW not in answer
+    return CANNOT_CONNECT_NOW not in answer
 
 
 def server_processes(data: int) -> list[int]:
@@ -106,10 +146,13 @@ def _serves(process: str, directory: os.stat_result) -> bool:
 def stop_server(data: int, patience_seconds: float = STOP_PATIENCE_SECONDS) -> bool:
     """Stop the server over the data directory, and wait until none of its processes is left; whether that came about.
 
-    Asks for a fast shutdown (sessions are cut, everything is written). After half of the patience it asks for an
-    immediate one, from which the next start recovers. The caller holds the folder's lock.
+    Asks for a fast shutdown: sessions are cut, everything is written. A server that is still starting, and one that has
+    used up half of the patience, is asked for an immediate one, from which the next start recovers. The caller holds
+    the folder's lock.
     """
     postmaster = read_postmaster(data)
+    # PostgreSQL 18 hangs when asked for a fast shutdown in the middle of a recovery.
+    fast = postmaster is not None and (postmaster.status == "stopping" or accepts_connections(postmaster))
     begin = time.monotonic()
     signal_again_at = begin
     while server_runs(data):
@@ -117,15 +160,16 @@ def stop_server(data: int, patience_seconds: float = STOP_PATIENCE_SECONDS) -> b
         if now >= begin + patience_seconds:
             return False
         if now >= signal_again_at:
-            _signal_server(data, signal.SIGINT if now < begin + patience_seconds / 2 else signal.SIGQUIT)
+            _signal_server(data, signal.SIGINT if fast and now < begin + patience_seconds / 2 else signal.SIGQUIT)
             signal_again_at = now + 0.5
         time.sleep(0.005)
     if postmaster:
-        _remove_socket_directory(postmaster.socket_directory)
+        remove_socket_directory(postmaster.socket_directory)
     return True
 
 
-def _remove_socket_directory(path: str) -> None:
+def remove_socket_directory(path: str) -> None:
+    """Remove the run-time directory of a server that has ended, unless something was left in it."""
     if not os.path.basename(path).startswith(SOCKET_DIRECTORY_PREFIX):
         return
     try:
@@ -180,13 +224,13 @@ def supervise(folder: str, uid: int, gid: int, postgres: str, options: list[str]
         os.setgroups([])
         os.setgid(gid)
         os.setuid(uid)
-    signal.signal(signal.SIGCHLD, lambda *_: os._exit(0))
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: os._exit(0))
     if os.fork() == 0:
         # The link in /proc leads straight to the open directory, past parents which that user may not enter.
         location = f"{_PROCESSES}/self/fd/{inherited}" if _HAS_PROCESSES else path
         _become(inherited, postgres, [postgres, "-D", location, *options])
     os.close(inherited)
-    signal.signal(signal.SIGALRM, lambda *_: trim_log(2))
+    signal.signal(signal.SIGALRM, lambda _number, _frame: trim_log(2))
     signal.setitimer(signal.ITIMER_REAL, LOG_CHECK_SECONDS, LOG_CHECK_SECONDS)
     # From here on `.users` stays ours: a program that wants to join must wait until this server is gone.
     fcntl.flock(users, fcntl.LOCK_EX)
