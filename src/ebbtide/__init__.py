@@ -1,5 +1,7 @@
 """Ebbtide: a memory engine for AI agents, on PostgreSQL."""
 
+from __future__ import annotations
+
 from ebbtide.blocking import Ebbtide
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.rank.fusion import reciprocal_rank_fusion

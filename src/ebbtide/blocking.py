@@ -27,13 +27,14 @@ __all__ = ["Ebbtide", "Jobs", "Profiles"]
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
 Inner = TypeVar("Inner")
+InnerObject = TypeVar("InnerObject", covariant=True)
 
 
-class Blocking(Protocol[Inner]):
+class Blocking(Protocol[InnerObject]):
     """What a blocking verb needs of the object it belongs to."""
 
     @property
-    def inner(self) -> Inner:
+    def inner(self) -> InnerObject:
         """The asynchronous object of the same verbs."""
         ...
 
@@ -72,7 +73,7 @@ class Profiles:
 
 
 class Jobs:
-    """Background work: pending embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
+    """Background work: embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
 
     list = blocking(AsyncJobs.list)
     retry = blocking(AsyncJobs.retry)

@@ -24,13 +24,13 @@ class WordSample:
     sampled: int
 
     def share(self, word: str) -> float:
-        """The share of memories that hold the word, in (0, 1]; a word the sample lacks is taken to be rarer than any in it."""
+        """The share of memories that hold the word, in (0, 1]; one that the sample lacks is rarer than any in it."""
         return max(self.counts.get(word, 0), 0.5) / max(self.sampled, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeShape:
-    """What a scope holds: its live rows, the speakers of its conversations, and, where it is large, how to search it."""
+    """What a scope holds: its live rows, its agent's speakers, and, where it is large, how to search it."""
 
     rows: int
     speakers: tuple[str, ...]
@@ -57,7 +57,7 @@ class ScopeCache:
             self._shapes.popitem(last=False)
 
     def forget(self, tenant: str) -> None:
-        """Drop the shapes of a tenant whose memories changed; a large scope's, which few writes change, may grow old."""
+        """Drop the shapes of a tenant that changed; a large scope's, which few writes change, may grow old."""
         for key in [key for key, (_, shape) in self._shapes.items() if key[0] == tenant and shape.sample is None]:
             del self._shapes[key]
 

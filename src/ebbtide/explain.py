@@ -103,7 +103,7 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     scope = searched.scope
     values = {**scope.parameters(), "id": id_, "vector": searched.vector, "terms": searched.terms.queries}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.named(f"recall.judge{scope.suffix}", **values)
+        rows = await transaction.named("recall.judge" + scope.suffix, **values)
         if not rows and scope.as_of is not None:
             rows = await transaction.named("recall.judge", **values)
             if rows:

@@ -72,7 +72,7 @@ class AsyncProfiles:
 
 
 class AsyncJobs:
-    """Background work: pending embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
+    """Background work: embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
 
     def __init__(self, handle: AsyncEbbtide) -> None:
         self._handle = handle
@@ -136,7 +136,7 @@ class AsyncEbbtide:
         """A handle on the store at `location`: a folder with a PostgreSQL of its own, or a `postgresql://` DSN.
 
         Use it as `async with AsyncEbbtide.open(…) as memory:`, or `await` it and call `close()`. Without a location the
-        setting `store` holds. `embedder` is an embedder, or what the setting of that name takes; None is full text alone.
+        setting `store` holds. `embedder` is one, or what the setting of that name takes; None is full text alone.
 
         Raises:
             InvalidInput: a name or the time zone is not acceptable.
@@ -175,7 +175,7 @@ class AsyncEbbtide:
         await self.close()
 
     async def close(self) -> None:
-        """Write down what is pending and leave the store. A handle from `scoped` leaves the store to the one it came from."""
+        """Write down what is pending and leave the store. A handle from `scoped` leaves it to the one it came from."""
         if self._owner:
             await self._store.close()
 
@@ -207,7 +207,7 @@ class AsyncEbbtide:
 
         Args:
             content: what to remember, at most 100,000 characters.
-            namespace: a dotted path; `vector.agent.<user>.memory` where the handle has a user, else `vector.global.memory`.
+            namespace: a dotted path; else `vector.agent.<user>.memory` for a user, or `vector.global.memory`.
             kind: fact, preference, howto, correction, learning, note, message, episode, chunk, entity or relation.
             labels: category labels; factual, procedural, preference, behavioral and episodic have half-lives.
             importance: 0 to 1, 0.5 unless given; a successor inherits at least that of what it replaces.
@@ -230,26 +230,11 @@ class AsyncEbbtide:
             ModelError: the embedder failed.
         """
         draft = Draft.model_construct(
-            content=content,
-            namespace=namespace,
-            kind=kind,
-            labels=labels,
-            importance=importance,
-            confidence=confidence,
-            subject=subject,
-            predicate=predicate,
-            observed_at=observed_at,
-            valid_from=valid_from,
-            expires_at=expires_at,
-            ttl_seconds=ttl_seconds,
-            supersedes=supersedes,
-            tags=tags,
-            metadata=metadata,
-            speaker=speaker,
-            seq=seq,
-            vector=vector,
-            idempotency_key=idempotency_key,
-        )
+            content=content, namespace=namespace, kind=kind, labels=labels, importance=importance,
+            confidence=confidence, subject=subject, predicate=predicate, observed_at=observed_at, valid_from=valid_from,
+            expires_at=expires_at, ttl_seconds=ttl_seconds, supersedes=supersedes, tags=tags, metadata=metadata, speaker=speaker, seq=seq,
+            vector=vector, idempotency_key=idempotency_key,
+        )  # fmt: skip
         return (await writes.remember_many(await self.engine(), self.caller, [draft], allow_pending=allow_pending))[0]
 
     async def remember_many(
@@ -284,7 +269,7 @@ class AsyncEbbtide:
 
         Args:
             query: what is asked, at most 10,000 characters; long ones are cut down to their question.
-            profile: the ranking: a preset (`tide`, `ontheia`, `agentium`, `ibex`, `eryx`), a saved one's name, or a profile.
+            profile: a preset (`tide`, `ontheia`, `agentium`, `ibex`, `eryx`), the name of a saved one, or a profile.
             namespaces: patterns; `vector.team.*` is everything below, without `*` exact. All the agent's unless given,
                 save the own memory of other users where the handle has a user.
             kinds, labels: one of these.
@@ -303,9 +288,9 @@ class AsyncEbbtide:
             ModelError: the query could not be embedded.
         """
         return await recalls.recall(
-            await self.engine(), self.caller, query, profile=profile, namespaces=namespaces, kinds=kinds, labels=labels, tags=tags,
-            where=where, limit=limit, min_score=min_score, min_similarity=min_similarity, as_of=as_of, valid_at=valid_at,
-            include_superseded=include_superseded, vector=vector, trace=trace,
+            await self.engine(), self.caller, query, profile=profile, namespaces=namespaces, kinds=kinds, labels=labels,
+            tags=tags, where=where, limit=limit, min_score=min_score, min_similarity=min_similarity, as_of=as_of,
+            valid_at=valid_at, include_superseded=include_superseded, vector=vector, trace=trace,
         )  # fmt: skip
 
     async def context(self, query: str, *, budget: int | None = None, **recall: Any) -> ContextBlock:
@@ -356,7 +341,7 @@ class AsyncEbbtide:
         vector: Any = None,
         **changes: Any,
     ) -> Memory:
-        """Give a memory new content, and new importance, confidence, kind, labels, tags or metadata; history keeps the old.
+        """Give a memory new content, and importance, confidence, kind, labels, tags, metadata; history keeps the old.
 
         Raises:
             NotFound: the agent has no such memory.

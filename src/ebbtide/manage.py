@@ -26,6 +26,15 @@ __all__ = ["browse", "forget", "get", "history", "revise"]
 
 MOST_BROWSED = 1_000
 
+# Everything that was made from a memory and goes with it.
+DERIVED = (
+    "memory.drop_versions",
+    "memory.drop_answers",
+    "memory.drop_mentions",
+    "memory.drop_relations",
+    "memory.drop_strength",
+)
+
 
 async def get(engine: Engine, caller: Caller, memory_id: UUID | str) -> Memory:
     """One memory by its id, superseded or expired ones too. Raises NotFound."""
@@ -64,7 +73,7 @@ async def browse(
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         last = await _get(transaction, caller, parse_id(after, "after")) if after is not None else None
         rows = await transaction.all(
-            f"recall.browse{scope.suffix}",
+            "recall.browse" + scope.suffix,
             **scope.parameters(),
             limit=limit,
             before_created=last.created_at if last else None,
@@ -163,9 +172,7 @@ async def revise(
                     for name in ("importance", "confidence", "kind", "labels", "tags", "metadata")
                 },
             )
-        except Exception as error:
-            if getattr(error, "sqlstate", None) != "23505":
-                raise
+        except Conflict as error:
             raise Conflict(
                 "Another live memory of this namespace says just that.",
                 field="content",
@@ -199,7 +206,9 @@ def _given(checked: Checked, changes: dict[str, Any], name: str) -> Any:
     if changes.get(name) is None:
         return None
     value: Any = getattr(checked, name)
-    return json.dumps(value) if name == "metadata" else list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+    if name == "metadata":
+        return json.dumps(value)
+    return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
 
 
 async def _previous_vector(transaction: Transaction, caller: Caller, row: Any) -> Any:
@@ -236,8 +245,8 @@ async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected
         revision = (await transaction.one("memory.forget", tenant=caller.tenant, agent=caller.agent, id=id_, now=now))[
             0
         ]
-        for place in ("versions", "answers", "mentions", "relations", "strength"):
-            await transaction.run(f"memory.drop_{place}", tenant=caller.tenant, id=id_)
+        for statement in DERIVED:
+            await transaction.run(statement, tenant=caller.tenant, id=id_)
         await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
         if row.session_id is not None:
             await transaction.run(

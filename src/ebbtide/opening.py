@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from anyio import to_thread
+from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from ebbtide.clock import SystemClock
@@ -40,8 +41,7 @@ def is_dsn(location: str) -> bool:
         return True
     try:
         return "=" in location and not Path(location).exists() and bool(conninfo_to_dict(location))
-    except Exception as error:  # the driver's parser names no class of its own for "not a DSN"
-        log.debug("not a DSN: %s", error)
+    except ProgrammingError:
         return False
 
 
@@ -127,9 +127,8 @@ class Store:
     async def _start_server(self) -> str:
         from ebbtide.db.embedded import EmbeddedServer
 
-        server = EmbeddedServer(
-            Path(self.location).expanduser().absolute(), startup_timeout_seconds=self.settings.connect_timeout_seconds
-        )
+        folder = await to_thread.run_sync(lambda: Path(self.location).expanduser().absolute())
+        server = EmbeddedServer(folder, startup_timeout_seconds=self.settings.connect_timeout_seconds)
         dsn = await to_thread.run_sync(server.start)
         self._exits.push_async_callback(to_thread.run_sync, server.stop)
         return dsn

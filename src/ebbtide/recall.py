@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.checks import check_vector
-from ebbtide.govern.namespaces import Rule
 from ebbtide.govern.personal import holds_personal_data
 from ebbtide.govern.profiles import resolve_profile
 from ebbtide.rank.gates import Selection, select
 from ebbtide.rank.profile import Profile, narrow
 from ebbtide.rank.score import Scored, score
-from ebbtide.read.candidates import Found, Terms, find, read_prelude
+from ebbtide.read.candidates import Found, find, read_prelude
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import Scope, make_scope
+from ebbtide.read.searched import Searched
 from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import as_halfvec, memory_of
 
@@ -31,25 +31,6 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller, Hit, Memory
 
 __all__ = ["Searched", "note_access", "recall", "search"]
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """Everything one search came to know; hits, traces and explanations are made of it."""
-
-    scope: Scope
-    profile: Profile
-    question: Question
-    terms: Terms
-    route: Route
-    vector: Any
-    found: Found
-    scored: Scored
-    selection: Selection
-    memories: Mapping[UUID, Memory]
-    rules: Sequence[Rule]
-    notes: tuple[str, ...]
-    milliseconds: Mapping[str, float]
 
 
 @dataclass(slots=True)
@@ -183,7 +164,7 @@ async def choose(
                 "ids": missing,
                 "as_of": scope.as_of,
             }
-            rows = await transaction.all(f"recall.rows{scope.suffix}", **values)
+            rows = await transaction.all("recall.rows" + scope.suffix, **values)
             memories.update((row[0], memory_of(row)) for row in rows)
         if not profile.drop_personal_data:
             return selection, memories

@@ -182,8 +182,8 @@ class Forgotten(_Public):
 class Imported(_Public):
     """What became of the records of an import.
 
-    `imported` were stored; `duplicates` say what a live memory of the namespace says already; `skipped` were there under
-    their own ids. `reembedded` of the records got a vector of this store's model.
+    `imported` were stored; `duplicates` say what a live memory of the namespace says already; `skipped` were there
+    under their own ids. `reembedded` of the records got a vector of this store's model.
     """
 
     imported: int = 0

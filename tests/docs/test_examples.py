@@ -19,7 +19,7 @@ def examples() -> Iterator[object]:
             yield pytest.param(block, id=f"{path.relative_to(ROOT)}-{number}")
 
 
-@pytest.mark.parametrize("example", examples())
+@pytest.mark.parametrize("example", list(examples()))
 def test_the_example_runs(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EBBTIDE_STORE", str(tmp_path / "store"))

@@ -28,7 +28,7 @@ def tide(
     **inputs: Any,
 ) -> tuple[np.ndarray, list[dict[str, float]]]:
     columns: dict[str, Any] = {"lexical": np.zeros(len(similarity)), "lexical_maximum": 0.0}
-    plain = ("chats", "lexical_maximum")
+    plain = ("chats", "lexical_maximum", "asks_for_latest")
     columns |= {name: column if name in plain else np.asarray(column) for name, column in inputs.items()}
     listwise = ListwiseInputs(**columns)
     rows = candidates(len(similarity), similarity=similarity, superseded=superseded, bonuses=bonuses, listwise=listwise)

@@ -45,11 +45,16 @@ class Transaction:
         self.connection = connection
 
     async def run(self, name: str, /, **values: Any) -> AsyncRawCursor[Any]:
-        """Execute the statement `name` with `values`; binary results, prepared on first use."""
+        """Execute the statement `name` with `values`; binary results, prepared on first use.
+
+        Raises:
+            StoreError: whatever the driver raised, translated.
+        """
         cursor = AsyncRawCursor(self.connection)
         cursor.format = Format.BINARY
         statement = compiled(name)
-        await cursor.execute(statement.query, [values[name] for name in statement.names], prepare=True)
+        with translated():
+            await cursor.execute(statement.query, [values[name] for name in statement.names], prepare=True)
         return cursor
 
     async def all(self, name: str, /, **values: Any) -> Sequence[Any]:

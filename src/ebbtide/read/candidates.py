@@ -29,6 +29,13 @@ __all__ = ["Found", "Terms", "find", "read_prelude"]
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
 
+# By whether the scope is searched by its indexes, and whether the law is listwise.
+STATEMENTS = {
+    (False, True): "recall.exact",
+    (False, False): "recall.exact_weighed",
+    (True, True): "recall.indexed",
+    (True, False): "recall.indexed_weighed",
+}
 LISTWISE_COLUMNS = 16
 
 # In a large scope the best rows of each arm bring the turns around them along.
@@ -104,8 +111,7 @@ async def find(
         "scope_rows": route.rows,
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
-    name = ("indexed" if route.indexed else "exact") + ("" if tide is not None else "_weighed") + scope.suffix
-    rows = await transaction.all(f"recall.{name}", **parameters)
+    rows = await transaction.all(STATEMENTS[route.indexed, tide is not None] + scope.suffix, **parameters)
     return build(rows, question, rules)
 
 

@@ -13,7 +13,7 @@ from ebbtide.rank.score import reported_similarity
 from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
 
 if TYPE_CHECKING:
-    from ebbtide.recall import Searched
+    from ebbtide.read.searched import Searched
 
 __all__ = ["contributions_of", "hits_of", "source_of", "trace_of"]
 

@@ -13,16 +13,6 @@ SELECT {{memory_row}}
 FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
 
--- name: tombstones
--- Which of these ids belong to forgotten memories, and at which revision they were forgotten.
-SELECT m.id, m.revision, m.deleted_at FROM memory m
-WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status = 'tombstoned';
-
--- name: taken_ids
--- Which of these ids the tenant has in use, for whichever agent.
-SELECT m.id, m.status, m.agent_id = %(agent)s AS same_agent FROM memory m
-WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
-
 -- name: history
 -- Every image of a memory, oldest first, with the interval in which it was current.
 SELECT v.revision, v.content, v.status, v.maturity, v.superseded_by, v.current_since, v.current_until

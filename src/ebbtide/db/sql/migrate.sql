@@ -19,10 +19,6 @@ WHERE name IN ('vector', 'btree_gin');
 -- Whether this database holds an Ebbtide store.
 SELECT to_regclass('ebbtide.store') IS NOT NULL;
 
--- name: jobs_exist
--- Whether the job queue's tables are in place.
-SELECT to_regclass('ebbtide.procrastinate_jobs') IS NOT NULL;
-
 -- name: lock
 -- Serialises migrations of one database; released with the transaction.
 SELECT pg_advisory_xact_lock(hashtextextended('ebbtide.migrate', 0));

@@ -236,10 +236,6 @@ SELECT m.status, m.superseded_by, m.expires_at, m.valid_from, m.invalidated_at, 
 FROM {{source}}
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s AND m.status <> 'tombstoned';
 
--- name: rules
--- The tenant's rules on namespaces: bonuses and instructions.
-SELECT pattern, bonus, instruction FROM namespace_rule WHERE tenant_id = %(tenant)s ORDER BY created_at, id;
-
 -- name: reinforce
 -- Adds accesses that were counted since the last time.
 INSERT INTO strength AS s (tenant_id, memory_id, access_count, last_accessed_at)
