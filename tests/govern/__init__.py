@@ -1,0 +1,3 @@
+"""Governance: namespaces, personal data, profiles."""
+
+from __future__ import annotations

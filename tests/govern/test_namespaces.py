@@ -1,0 +1,153 @@
+"""Namespaces: what is a path, what a pattern matches, in Python and in SQL alike, and which rule bears on a path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as property_settings
+from hypothesis import strategies as st
+
+from ebbtide import Ebbtide
+from ebbtide.db.statements import statements
+from ebbtide.errors import InvalidInput
+from ebbtide.govern.namespaces import NamespaceScope, Rule, bonus_of, check_namespace, instruction_of, read_scope
+from ebbtide.types import Caller
+
+ANYBODY = Caller("default", "default")
+
+SEGMENTS = st.sampled_from(
+    ["a", "b", "ab", "a_b", "axb", "a%", "100%", "a-b", "é", "漢", "a\\b", "[a]", "(", "a+", "^", "ana"]
+)
+PATHS = st.lists(SEGMENTS, min_size=1, max_size=4).map(".".join)
+PATTERNS = st.lists(st.one_of(SEGMENTS, st.just("*")), min_size=1, max_size=4).map(".".join)
+
+
+def naive(pattern: list[str], path: list[str]) -> bool:
+    """Segment by segment: a `*` is one or more of them."""
+    if not pattern or not path:
+        return pattern == path
+    if pattern[0] != "*":
+        return pattern[0] == path[0] and naive(pattern[1:], path[1:])
+    return any(naive(pattern[1:], path[taken:]) for taken in range(1, len(path) + 1))
+
+
+@given(pattern=PATTERNS, path=PATHS)
+@example(pattern="vector.a.*", path="vector.ab")
+@example(pattern="*.*", path="a.b")
+def test_a_pattern_matches_whole_segments(pattern: str, path: str) -> None:
+    assert read_scope(pattern, ANYBODY).covers(path) == naive(pattern.split("."), path.split("."))
+
+
+@pytest.fixture
+def named(owner: psycopg.Connection[Any]) -> Any:
+    """Which of some paths the SQL of every read statement covers for a scope."""
+    body = statements()["recall.shape"]
+    condition = body[body.index("(%(everything)s") : body.index("),\n       (SELECT array_agg")]
+
+    def covered(paths: list[str], scope: NamespaceScope) -> set[str]:
+        rows = owner.execute(
+            f"SELECT m.namespace FROM unnest(%(paths)s::text[]) AS m(namespace) WHERE {condition}",  # noqa: S608
+            {
+                "paths": paths,
+                "everything": scope.everything,
+                "exact": list(scope.exact),
+                "prefixes": list(scope.prefixes),
+                "expressions": list(scope.expressions),
+                "foreign": list(scope.foreign),
+                "own": list(scope.own),
+            },
+        )
+        return {row[0] for row in rows}
+
+    return covered
+
+
+SCOPES = st.one_of(
+    st.lists(PATTERNS, min_size=1, max_size=3).map(lambda patterns: read_scope(patterns, ANYBODY)),
+    st.sampled_from(["ana", "a", "é", "a_b"]).map(lambda user: read_scope(None, Caller("t", "a", user=user))),
+)
+PERSONAL = st.tuples(st.sampled_from(["vector.agent", "vector.user"]), PATHS).map(".".join)
+
+
+@property_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scope=SCOPES, paths=st.lists(st.one_of(PATHS, PERSONAL), min_size=1, max_size=8))
+def test_the_database_covers_what_the_scope_covers(named: Any, scope: NamespaceScope, paths: list[str]) -> None:
+    assert named(paths, scope) == {path for path in paths if scope.covers(path)}
+
+
+def test_only_what_lies_below_a_pattern_is_read(memory: Ebbtide) -> None:
+    paths = [
+        "vector.acme",
+        "vector.acme.x",
+        "vector.acme.x.y",
+        "vector.acme-corp.x",
+        "vector.acmecorp",
+        "vector.acmecorp.x",
+    ]
+    memory.remember_many([{"content": f"of {path}", "namespace": path} for path in paths])
+
+    def read(*patterns: str) -> set[str]:
+        hits = {hit.namespace for hit in memory.recall("of", namespaces=list(patterns), limit=50)}
+        assert hits == {found.namespace for found in memory.browse(namespaces=list(patterns))}
+        return hits
+
+    assert read("vector.acme.*") == {"vector.acme.x", "vector.acme.x.y"}
+    assert read("vector.acme") == {"vector.acme"}
+    assert read("vector.acme", "vector.acme.*") == {"vector.acme", "vector.acme.x", "vector.acme.x.y"}
+    assert read("vector.*.x") == {"vector.acme.x", "vector.acme-corp.x", "vector.acmecorp.x"}
+    assert read("vector.*.y") == {"vector.acme.x.y"}
+    assert read("*") == set(paths)
+    assert read("*.x") == {"vector.acme.x", "vector.acme-corp.x", "vector.acmecorp.x"}
+    assert read("vector.ACME.*") == set()
+
+
+def test_signs_that_mean_something_to_sql_are_plain(memory: Ebbtide) -> None:
+    paths = ["vector.a_b", "vector.axb", "vector.100%", "vector.100x", "vector.a\\b", "vector.[ab]", "vector.a+"]
+    memory.remember_many([{"content": f"of {path}", "namespace": path} for path in paths])
+    memory.remember_many([{"content": f"below {path}", "namespace": f"{path}.below"} for path in paths])
+    for path in paths:
+        assert {hit.namespace for hit in memory.recall("of", namespaces=path)} == {path}
+        assert {hit.namespace for hit in memory.recall("of", namespaces=f"{path}.*")} == {f"{path}.below"}
+        middle = path.replace("vector", "*")
+        assert {hit.namespace for hit in memory.recall("of", namespaces=middle)} == {path}
+
+
+@pytest.mark.parametrize(
+    "path", ["", ".", "a.", ".a", "a..b", "a b", "a\tb", "a\x00", "a*", "$a", "{a}", "x" * 501, "a\u3000b"]
+)
+def test_what_is_no_path_is_refused(path: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        check_namespace(path)
+    assert caught.value.field == "namespace"
+
+
+@pytest.mark.parametrize("path", ["a", "vector.agent.ana.memory", "vector.漢字.é", "a_b.c%", "x" * 500])
+def test_a_dotted_path_is_accepted(path: str) -> None:
+    assert check_namespace(path) == path
+
+
+def test_a_rule_covers_what_lies_below_it_and_bonuses_add_up() -> None:
+    rules = [Rule("vector.agent.${user_id}.howto", 0.1), Rule("vector.agent.*", 0.05), Rule("vector.global", -0.02)]
+    assert bonus_of(rules, "vector.agent.ana.howto.sql") == pytest.approx(0.15)
+    assert bonus_of(rules, "vector.agent.ana.howto") == pytest.approx(0.15)
+    assert bonus_of(rules, "vector.agent.ana.x.howto") == pytest.approx(0.05)
+    assert bonus_of(rules, "vector.agent.ana.howtos") == pytest.approx(0.05)
+    assert bonus_of(rules, "vector.agent") == 0
+    assert bonus_of(rules, "vector.global.memory") == pytest.approx(-0.02)
+
+
+def test_the_longest_instruction_has_the_most_segments_then_the_most_letters() -> None:
+    rules = [
+        Rule("vector.*", instruction="wide"),
+        Rule("vector.agent.${user_id}.howto", instruction="template"),
+        Rule("vector.agent.ana.*", instruction="star"),
+        Rule("vector.agent.ana.howto", instruction="literal"),
+        Rule("vector.agent.ana.howto.sql.deep"),
+    ]
+    chosen = {
+        path: instruction_of(rules, path) for path in ("vector.agent.ana.howto.sql", "vector.agent.bob.howto", "x")
+    }
+    assert [rule.instruction if rule else None for rule in chosen.values()] == ["literal", "template", None]

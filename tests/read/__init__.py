@@ -1,0 +1,3 @@
+"""The steps of a recall."""
+
+from __future__ import annotations
