@@ -232,8 +232,8 @@ class AsyncEbbtide:
         draft = Draft.model_construct(
             content=content, namespace=namespace, kind=kind, labels=labels, importance=importance,
             confidence=confidence, subject=subject, predicate=predicate, observed_at=observed_at, valid_from=valid_from,
-            expires_at=expires_at, ttl_seconds=ttl_seconds, supersedes=supersedes, tags=tags, metadata=metadata, speaker=speaker, seq=seq,
-            vector=vector, idempotency_key=idempotency_key,
+            expires_at=expires_at, ttl_seconds=ttl_seconds, supersedes=supersedes, tags=tags, metadata=metadata,
+            speaker=speaker, seq=seq, vector=vector, idempotency_key=idempotency_key,
         )  # fmt: skip
         return (await writes.remember_many(await self.engine(), self.caller, [draft], allow_pending=allow_pending))[0]
 
