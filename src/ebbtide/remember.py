@@ -335,8 +335,10 @@ async def mention_duplicates(
     rows = await transaction.all(
         "memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=sorted(set(found.values()))
     )
-    by_id = {row[0]: memory_of(row) for row in rows}
-    return {key: by_id[id_] for key, id_ in found.items() if id_ in by_id}
+    live = {memory.id: memory for memory in map(memory_of, rows) if memory.status == "active" and not memory.superseded_by}
+    if any(id_ not in live for id_ in found.values()):
+        raise Conflict("A memory that was about to be repeated changed.", remedy="Try again.")
+    return {key: live[id_] for key, id_ in found.items()}
 
 
 def outcome_of(
