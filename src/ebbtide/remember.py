@@ -335,7 +335,8 @@ async def mention_duplicates(
     rows = await transaction.all(
         "memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=sorted(set(found.values()))
     )
-    live = {memory.id: memory for memory in map(memory_of, rows) if memory.status == "active" and not memory.superseded_by}
+    read = map(memory_of, rows)
+    live = {memory.id: memory for memory in read if memory.status == "active" and memory.superseded_by is None}
     if any(id_ not in live for id_ in found.values()):
         raise Conflict("A memory that was about to be repeated changed.", remedy="Try again.")
     return {key: live[id_] for key, id_ in found.items()}
