@@ -1,0 +1,3 @@
+"""The steps of a write."""
+
+from __future__ import annotations
