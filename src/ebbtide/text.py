@@ -26,6 +26,7 @@ ACCENTS = re.compile("[\u0300-\u036f]")
 # What PostgreSQL's parser would otherwise glue into one host, path, address or signed number.
 GLUE = re.compile(r"(?<=\w)[/\\@:=_](?=\w)|(?<=[^\W\d])\.(?=[^\W\d])|(?<=\w)-(?=\d)")
 VISIBLE_CATEGORIES = frozenset("LNPS")
+SEARCHED_BYTES = 400_000
 
 
 def is_blank(text: str) -> bool:
@@ -73,9 +74,13 @@ def words_text(text: str, *, asking: bool = False) -> str:
 
 
 def search_text(content: str, *, speaker: str | None = None, observed_at: datetime | None = None) -> str:
-    """What full text searches of one memory: the day it was observed, who said it, and what it says."""
+    """What full text searches of one memory: the day it was observed, who said it, and what it says.
+
+    At most 400,000 bytes, which is some 57,000 ideographs: PostgreSQL indexes no more than 1 MB of distinct words a row.
+    """
     day = f"{observed_at.day} {month_names[observed_at.month - 1]} {observed_at.year} " if observed_at else ""
-    return words_text(f"{day}{embedding_text(content, speaker)}")
+    encoded = words_text(f"{day}{embedding_text(content, speaker)}").encode()
+    return encoded[:SEARCHED_BYTES].decode(errors="ignore")
 
 
 def embedding_text(content: str, speaker: str | None = None) -> str:
