@@ -76,7 +76,7 @@ def words_text(text: str, *, asking: bool = False) -> str:
 def search_text(content: str, *, speaker: str | None = None, observed_at: datetime | None = None) -> str:
     """What full text searches of one memory: the day it was observed, who said it, and what it says.
 
-    At most 400,000 bytes, which is some 57,000 ideographs: PostgreSQL indexes no more than 1 MB of distinct words a row.
+    At most 400,000 bytes, which is some 57,000 ideographs: PostgreSQL indexes at most 1 MB of distinct words a row.
     """
     day = f"{observed_at.day} {month_names[observed_at.month - 1]} {observed_at.year} " if observed_at else ""
     encoded = words_text(f"{day}{embedding_text(content, speaker)}").encode()

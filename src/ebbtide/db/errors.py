@@ -53,7 +53,9 @@ def translate(error: psycopg.Error) -> EbbtideError:
             "The database server is out of resources.", remedy="Free disk space, memory or connections on it."
         )
     if isinstance(error, sqlstate.ProgramLimitExceeded):
-        return InvalidInput("A value is larger than the database can index.", remedy="Shorten the names or the content.")
+        return InvalidInput(
+            "A value is larger than the database can index.", remedy="Shorten the names or the content."
+        )
     if isinstance(error, psycopg.DataError):
         return InvalidInput("The database cannot hold a value as given.", remedy="Shorten or correct the values given.")
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
