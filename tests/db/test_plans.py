@@ -1,0 +1,196 @@
+"""The plans of the read path, as the role of every handle runs it: each lookup by the index that was made for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg import sql
+
+from ebbtide import AsyncEbbtide
+from ebbtide.clock import FixedClock
+from ebbtide.db.database import SESSION
+from ebbtide.db.statements import compiled
+from ebbtide.jobs.index import build_vector_index
+from ebbtide.models.fake import FakeEmbedder
+from ebbtide.settings import Settings
+from tests.stores import DIMENSION, SETTINGS, START, connected, fresh_database
+
+ROWS = 4_000
+LARGE = Settings.from_environment({}, **{**SETTINGS.model_dump(), "exact_search_rows": 500})
+
+
+def vectors(count: int, seed: int) -> Any:
+    return np.random.default_rng(seed).normal(size=(count, DIMENSION)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def large_dsn(server: str, template: str) -> Any:
+    """A store of one agent with 4,000 memories, beside two smaller ones; its vectors have an index."""
+
+    async def fill(dsn: str) -> None:
+        embedder = FakeEmbedder(DIMENSION)
+        async with AsyncEbbtide.open(dsn, settings=LARGE, embedder=embedder, clock=FixedClock(START)) as memory:
+            chat = memory.scoped(chat="c1")
+            made = vectors(ROWS, 1)
+            await chat.remember_many(
+                [
+                    {
+                        "content": f"w{place} w{place % 97} common",
+                        "seq": place,
+                        "vector": made[place],
+                        "namespace": f"v.n{place % 40}",
+                    }
+                    for place in range(ROWS)
+                ]
+            )
+            other = memory.scoped(agent="small")
+            await other.remember_many(
+                [{"content": f"small w{place}", "vector": vector} for place, vector in enumerate(vectors(50, 2))]
+            )
+            engine = await memory.engine()
+            async with engine.database.transaction("default", snapshot=True) as transaction:
+                partition = (await transaction.one("recall.partition", tenant="default"))[0]
+            await build_vector_index(engine, partition=partition)
+
+    with fresh_database(server, template) as dsn:
+        asyncio.run(fill(dsn))
+        with connected(dsn) as connection:
+            connection.execute("ANALYZE ebbtide.memory")
+        yield dsn
+
+
+@pytest.fixture
+def reader(large_dsn: str) -> Any:
+    """A session as the engine configures it, within the tenant `default`."""
+    with connected(large_dsn) as connection:
+        connection.execute(SESSION.encode())
+        connection.execute("SET ROLE ebbtide_app; SET ebbtide.tenant = 'default'")
+        yield connection
+
+
+SCOPE: dict[str, Any] = {
+    "tenant": "default", "agent": "default", "everything": True, "exact": [], "prefixes": [], "expressions": [],
+    "foreign": [], "own": [], "unfiltered": True, "kinds": None, "labels": None, "tags_any": None, "tags_all": None,
+    "tags_none": None, "tags_exact": None, "metadata_path": None, "metadata_values": None, "now": START,
+    "valid_at": START, "with_superseded": True, "vector": str([1.0] * DIMENSION), "context_weight": 1.0,
+    "terms": ["'w17'"], "any_term": "'w17'", "idfs": [1.0], "rows": 100, "scope_rows": ROWS, "adjacent": 20,
+}  # fmt: skip
+
+
+def plan(connection: psycopg.Connection[Any], name: str, **values: Any) -> str:
+    """The plan of a statement as the engine executes it, prepared once for all values; JSON text."""
+    made = compiled(name)
+    connection.execute("DEALLOCATE ALL")
+    connection.execute(b"PREPARE planned AS " + made.query)
+    literals = sql.SQL(", ").join(sql.Literal({**SCOPE, **values}[value]) for value in made.names)
+    row = connection.execute(sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE planned({})").format(literals)).fetchone()
+    assert row is not None
+    return json.dumps(row[0])
+
+
+@pytest.mark.parametrize("name", ["recall.indexed", "recall.indexed_weighed"])
+def test_a_large_scope_is_searched_by_its_indexes(reader: psycopg.Connection[Any], name: str) -> None:
+    reader.execute("SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 200")
+    reader.execute("SET enable_seqscan = off; SET enable_sort = off")
+    text = plan(reader, name)
+    for index in ("_vectors", "agent_id_search_idx", "chat_id_sequence_idx"):
+        assert index in text, index
+    assert "Subplans Removed" in text
+
+
+def test_words_are_found_by_their_index_under_the_policy(reader: psycopg.Connection[Any]) -> None:
+    reader.execute(
+        "PREPARE w AS SELECT m.id FROM memory m WHERE m.tenant_id = $1 AND m.agent_id = $2 AND m.search @@ $3"
+    )
+    row = reader.execute("EXPLAIN (FORMAT JSON) EXECUTE w('default', 'default', $$'w17'$$)").fetchone()
+    assert row is not None
+    text = json.dumps(row[0])
+    assert "Bitmap Index Scan" in text
+    assert "agent_id_search_idx" in text
+
+
+LOOKUPS: list[tuple[str, dict[str, Any]]] = [
+    ("memory.by_ids", {"ids": [UUID(int=1)]}),
+    ("memory.history", {"id": UUID(int=1)}),
+    ("memory.for_update", {"id": UUID(int=1)}),
+    ("remember.find_duplicates", {"namespaces": ["v.n1"], "hashes": [b"x"]}),
+    ("remember.neighbours", {"places": [0], "chats": ["c1"], "sequences": [5]}),
+    ("memory.following_turns", {"chat": "c1", "sequence": 5}),
+    ("recall.rows", {"ids": [UUID(int=1)]}),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), LOOKUPS)
+def test_no_lookup_reads_a_whole_partition(reader: psycopg.Connection[Any], name: str, values: dict[str, Any]) -> None:
+    def scanned(node: dict[str, Any]) -> Iterator[str]:
+        if node["Node Type"] == "Seq Scan":
+            yield node["Relation Name"]
+        for inner in node.get("Plans", ()):
+            yield from scanned(inner)
+
+    # What matters is that an index can serve the lookup; on tables this small, reading all may be as cheap.
+    reader.execute("SET enable_seqscan = off")
+    text = plan(reader, name, **values)
+    assert list(scanned(json.loads(text)[0]["Plan"])) == []
+    assert "Index Cond" in text
+
+
+async def search(dsn: str, settings: Settings, agent: str, vector: Any, **narrowed: Any) -> Any:
+    handle = AsyncEbbtide.open(
+        dsn, agent=agent, settings=settings, embedder=FakeEmbedder(DIMENSION), clock=FixedClock(START)
+    )
+    async with handle as memory:
+        asked: dict[str, Any] = {"profile": "agentium", "limit": 10, "min_score": 0, "trace": True, **narrowed}
+        return await memory.recall("x", vector=vector, **asked)
+
+
+EXACT = Settings.from_environment({}, **{**SETTINGS.model_dump(), "exact_search_rows": 1_000_000})
+
+
+async def test_the_indexed_route_finds_what_the_exact_one_does(large_dsn: str) -> None:
+    shared = 0
+    for vector in vectors(10, 4):
+        indexed = await search(large_dsn, LARGE, "default", vector)
+        exact = await search(large_dsn, EXACT, "default", vector)
+        assert (indexed.trace.route, exact.trace.route) == ("indexed", "exact")
+        shared += len({hit.id for hit in indexed} & {hit.id for hit in exact})
+    assert shared >= 95
+
+
+async def test_a_narrow_scope_in_a_large_store_is_full(large_dsn: str) -> None:
+    vector = vectors(1, 5)[0]
+    for narrowed in ({"namespaces": ["v.n7"]}, {"namespaces": ["v.n7"], "where": {"seq": {"lt": 2_000}}}):
+        found = await search(large_dsn, LARGE, "default", vector, **narrowed)
+        exact = await search(large_dsn, EXACT, "default", vector, **narrowed)
+        assert len(found) == 10
+        assert [hit.id for hit in found] == [hit.id for hit in exact]
+    small = await search(large_dsn, LARGE, "small", vector)
+    assert len(small) == 10
+    assert small.trace.route == "exact"
+
+
+async def test_a_filtered_search_of_a_large_scope_is_full(large_dsn: str) -> None:
+    vector = vectors(1, 6)[0]
+    narrowed: dict[str, Any] = {"where": {"seq": {"gte": 3_700}}}
+    found = await search(large_dsn, LARGE, "default", vector, **narrowed)
+    exact = await search(large_dsn, EXACT, "default", vector, **narrowed)
+    assert found.trace.route == "indexed"
+    assert len(found) == 10
+    assert len({hit.id for hit in found} & {hit.id for hit in exact}) >= 9
+
+
+def test_a_template_never_grows_an_index_by_itself(large_dsn: str) -> None:
+    with connected(large_dsn) as connection:
+        rows = connection.execute(
+            sql.SQL("SELECT count(*) FROM pg_indexes WHERE schemaname = 'ebbtide' AND indexdef LIKE {}").format(
+                sql.Literal("%hnsw%")
+            )
+        ).fetchone()
+    assert rows == (1,)
