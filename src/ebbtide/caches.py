@@ -13,41 +13,53 @@ from uuid import UUID
 __all__ = ["Access", "AccessBuffer", "OutgrownTenants", "ScopeCache", "ScopeShape", "WordSample"]
 
 MOST_SCOPES = 1_000
+SAMPLE_SECONDS = 300.0
 ASK_AGAIN_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class WordSample:
-    """In how many of `sampled` memories each word occurs."""
+    """In how many of `sampled` memories each word occurs, and when that was seen."""
 
     counts: Mapping[str, int]
     sampled: int
+    scope_rows: int
+    seen_at: float
 
     def share(self, word: str) -> float:
-        """The share of memories that hold the word, in (0, 1]; one that the sample lacks is rarer than any in it."""
-        return max(self.counts.get(word, 0), 0.5) / max(self.sampled, 1)
+        """The share of memories that hold the word, in [0, 1]; 0 for one that the sample lacks."""
+        return self.counts.get(word, 0) / max(self.sampled, 1)
+
+    def fits(self, rows: int) -> bool:
+        """Whether it still describes the scope: at most a tenth of its rows came or went, and not long ago."""
+        return abs(rows - self.scope_rows) * 10 <= self.scope_rows and time.monotonic() - self.seen_at < SAMPLE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeShape:
-    """What a scope holds: its live rows, its agent's speakers, and, where it is large, how to search it."""
+    """What a scope holds: its live rows, its agent's speakers, how common its words are, whether it has an index."""
 
     rows: int
     speakers: tuple[str, ...]
+    sample: WordSample
     indexed: bool = False
-    sample: WordSample | None = None
 
 
 class ScopeCache:
-    """Shapes of scopes, each for a few seconds, dropped when this engine writes to their tenant."""
+    """Shapes of scopes, each for a few seconds, out of date as soon as this engine writes to their tenant."""
 
     def __init__(self) -> None:
         self._shapes: OrderedDict[tuple[str, Hashable], tuple[float, ScopeShape]] = OrderedDict()
 
     def get(self, tenant: str, scope: Hashable) -> ScopeShape | None:
-        """The shape of a scope, unless it is too old."""
+        """The shape of a scope, unless it is out of date."""
         found = self._shapes.get((tenant, scope))
         return found[1] if found is not None and time.monotonic() < found[0] else None
+
+    def last_sample(self, tenant: str, scope: Hashable) -> WordSample | None:
+        """The words of a scope as they were last seen; few writes change how common a word is."""
+        found = self._shapes.get((tenant, scope))
+        return found[1].sample if found is not None else None
 
     def put(self, tenant: str, scope: Hashable, shape: ScopeShape, *, seconds: float) -> None:
         """Remember a shape for so long; the oldest one makes room."""
@@ -57,9 +69,10 @@ class ScopeCache:
             self._shapes.popitem(last=False)
 
     def forget(self, tenant: str) -> None:
-        """Drop the shapes of a tenant that changed; a large scope's, which few writes change, may grow old."""
-        for key in [key for key, (_, shape) in self._shapes.items() if key[0] == tenant and shape.sample is None]:
-            del self._shapes[key]
+        """Put the shapes of a tenant that changed out of date; an indexed scope's, which few writes change, may age."""
+        for key, (_, shape) in list(self._shapes.items()):
+            if key[0] == tenant and not shape.indexed:
+                self._shapes[key] = (0.0, shape)
 
     def clear(self) -> None:
         """Drop every shape, as when an index was built."""

@@ -134,12 +134,16 @@ async def direction_of(
 
 
 def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
-    """How wide the vector index is searched, and that it goes on until the scope's filter is satisfied."""
+    """How the vector index is searched: so wide, going on until the scope's filter is satisfied, and always.
+
+    Only a plan made for the tenant at hand knows its partition, and so that the order by distance is the index's.
+    """
     if not route.indexed:
         return {}
     return {
         "hnsw.iterative_scan": "relaxed_order",
         "hnsw.ef_search": engine.settings.hnsw_ef_search,
+        "plan_cache_mode": "force_custom_plan",
         "enable_seqscan": "off",
         "enable_sort": "off",
     }

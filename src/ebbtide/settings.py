@@ -50,12 +50,12 @@ class Settings(BaseModel):
     )
     candidate_rows: int = Field(100, ge=10, le=1_000, description="Rows each arm of a recall may contribute, a count.")
     lexical_budget_rows: int = Field(
-        3_000,
+        1_500,
         ge=100,
         description="Rows the lexical arm may score in scopes above `exact_search_rows`, a count; "
         "the commonest words are left out first.",
     )
-    hnsw_ef_search: int = Field(200, ge=40, le=1_000, description="Width of the HNSW search, a count of nodes.")
+    hnsw_ef_search: int = Field(100, ge=40, le=1_000, description="Width of the HNSW search, a count of nodes.")
     hnsw_ef_construction: int = Field(64, ge=16, le=1_000, description="Width of the HNSW build, a count of nodes.")
     scope_cache_seconds: float = Field(
         5.0,

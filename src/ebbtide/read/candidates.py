@@ -37,6 +37,7 @@ STATEMENTS = {
     (True, False): "recall.indexed_weighed",
 }
 LISTWISE_COLUMNS = 16
+SUPERSEDED_BY = 6
 
 # In a large scope the best rows of each arm bring the turns around them along.
 ADJACENT_TURNS = 20
@@ -96,38 +97,38 @@ async def find(
     settings: Settings,
     rules: Sequence[Rule],
 ) -> Found:
-    """The rows either arm finds, with what the profile's law reads of each."""
+    """The rows either arm finds, with what the profile's law reads of each, and what superseded some of them."""
     tide = profile.tide
+    lends = tide is not None and tide.lend_superseded_score
     searched = terms if profile.full_text.search != "off" else Terms(())
+    rarity = [idf(route.rows, route.sample.share(word) * route.rows) for word in searched.words]
     parameters = {
-        **scope.parameters(
-            with_superseded=scope.include_superseded or (tide is not None and tide.lend_superseded_score)
-        ),
-        **lexical_parameters(searched, route, settings),
+        **scope.parameters(with_superseded=scope.include_superseded or lends),
         "terms": searched.queries,
+        "any_term": searched.any,
+        "idfs": rarity,
+        "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,
         "rows": settings.candidate_rows,
-        "scope_rows": route.rows,
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
     rows = await transaction.all(STATEMENTS[route.indexed, tide is not None] + scope.suffix, **parameters)
-    return build(rows, question, rules)
+    if lends:
+        rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
+    return build(rows, question, rules, sum(rarity))
 
 
-def lexical_parameters(terms: Terms, route: Route, settings: Settings) -> dict[str, Any]:
-    """Which words find rows, and in a large scope how rare each is.
-
-    In a large scope the rarest words find rows until about `lexical_budget_rows` are found; the others still count in
-    the score of what was found.
-    """
-    if not route.indexed or route.sample is None:
-        return {"any_term": terms.any}
-    idfs = [idf(route.rows, route.sample.share(word) * route.rows) for word in terms.words]
-    return {
-        "any_term": " | ".join(affordable(terms, route.sample, route.rows, settings.lexical_budget_rows)),
-        "idfs": idfs,
-    }
+async def missing_successors(
+    transaction: Transaction, scope: Scope, rows: Sequence[Sequence[Any]], parameters: Mapping[str, Any]
+) -> Sequence[Sequence[Any]]:
+    """The successors of superseded candidates that no arm found: their old wording matched, the new one does not."""
+    known = {row[0] for row in rows}
+    superseded = [row[0] for row in rows if row[SUPERSEDED_BY] is not None and row[SUPERSEDED_BY] not in known]
+    if not superseded:
+        return ()
+    found = await transaction.all("recall.successors" + scope.suffix, **parameters, ids=superseded, known=list(known))
+    return [row[:LISTWISE_COLUMNS] for row in found]
 
 
 def affordable(terms: Terms, sample: WordSample, rows: int, budget: int) -> list[str]:
@@ -147,19 +148,18 @@ def idf(rows: float, found: float) -> float:
     return math.log(1 + (max(rows, found) - found + 0.5) / (found + 0.5))
 
 
-def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rule]) -> Found:
+def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rule], lexical_maximum: float) -> Found:
     """Candidates from the rows of one statement."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 10)
-    (ids, similarity, context, by_vector, lexical, maxima, successors, superseded, chats, sequence, speakers,
+    (ids, similarity, context, by_vector, by_words, lexical, successors, superseded, chats, sequence, speakers,
      is_question, created, observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
-    found_by_words = [score is not None for score in lexical]
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
     position = {id_: place for place, id_ in enumerate(ids)}
     observed_at = np.array(observed, dtype=np.float64)
     cosine = np.array(similarity, dtype=np.float64)
     listwise = ListwiseInputs(
         lexical=scores,
-        lexical_maximum=float(maxima[0] or 0.0) if maxima else 0.0,
+        lexical_maximum=lexical_maximum,
         dense_similarity=cosine,
         context_similarity=np.array(context, dtype=np.float64),
         chats=chats,
@@ -178,14 +178,14 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
     candidates = Candidates.build(
         ids,
         similarity=np.clip(cosine, 0.0, 1.0),
-        source=np.array([SOURCES[pair] for pair in zip(by_vector, found_by_words, strict=True)], dtype=np.int64),
+        source=np.array([SOURCES[pair] for pair in zip(by_vector, by_words, strict=True)], dtype=np.int64),
         created_at=np.array(created, dtype=np.float64),
         observed_at=observed_at,
         bonuses=[bonuses[namespace] for namespace in namespaces] if rules else None,
         content_hash=hashes,
         superseded=np.array(superseded, dtype=np.bool_),
         listwise=listwise,
-        **(weighed_columns(columns, found_by_words) if len(columns) > LISTWISE_COLUMNS else {}),
+        **(weighed_columns(columns, by_words) if len(columns) > LISTWISE_COLUMNS else {}),
     )
     return Found(candidates, namespaces, scores)
 

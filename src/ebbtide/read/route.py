@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ __all__ = ["Route", "plan_route", "shape_of"]
 
 # A scope that large changes little between two counts, and counting it is not free.
 LARGE_SCOPE_SECONDS = 60.0
-SAMPLED_ROWS = 2_000
+# Words are counted in scopes of so many rows, and in a sample of about so many of larger ones.
+COUNTED_ROWS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +29,17 @@ class Route:
         indexed: vectors by HNSW and words by a budget of rows, rather than every row of the scope.
         outgrown: the scope is too large to search exactly, but its partition has no vector index yet.
         rows: live memories in the scope, before filters.
-        sample: how common words are in a large scope, None in a small one.
+        sample: how common words are in the scope.
     """
 
     indexed: bool
     outgrown: bool
     rows: int
-    sample: WordSample | None
+    sample: WordSample
 
 
 async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
-    """The scope's rows and speakers, counted again after a few seconds or after a write of this engine."""
+    """The scope's rows, speakers and words, looked at again after a few seconds or after a write of this engine."""
     tenant = scope.caller.tenant
     known = engine.scopes.get(tenant, scope.key)
     if known is not None:
@@ -45,12 +47,13 @@ async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
     async with engine.database.transaction(tenant, snapshot=True) as transaction:
         rows, speakers = await transaction.one("recall.shape", **scope.names())
         large = rows > engine.settings.exact_search_rows
+        sample = engine.scopes.last_sample(tenant, scope.key)
+        if sample is None or not sample.fits(rows):
+            sample = await sample_words(transaction, scope, rows)
         indexed = large and await has_index(transaction, tenant)
-        sample = await sample_words(transaction, scope, rows) if large else None
-    shape = ScopeShape(rows, tuple(speakers or ()), indexed, sample)
-    engine.scopes.put(
-        tenant, scope.key, shape, seconds=LARGE_SCOPE_SECONDS if large else engine.settings.scope_cache_seconds
-    )
+    shape = ScopeShape(rows, tuple(speakers or ()), sample, indexed)
+    seconds = LARGE_SCOPE_SECONDS if large else engine.settings.scope_cache_seconds
+    engine.scopes.put(tenant, scope.key, shape, seconds=seconds)
     return shape
 
 
@@ -74,9 +77,13 @@ def index_name(partition: str) -> str:
 
 
 async def sample_words(transaction: Transaction, scope: Scope, rows: int) -> WordSample:
-    """How common words are, by a sample of about 2,000 of the agent's memories."""
-    percent = min(100.0, 100.0 * SAMPLED_ROWS / rows)
-    found = await transaction.all(
-        "recall.word_sample", tenant=scope.caller.tenant, agent=scope.caller.agent, percent=percent
-    )
-    return WordSample({word: count for word, count, _ in found}, found[0][2] if found else 0)
+    """How common words are: in every memory of a small scope, in a sample of the agent's for a larger one."""
+    if rows <= COUNTED_ROWS:
+        words, counts = await transaction.one("recall.word_counts", **scope.names())
+        sampled = rows
+    else:
+        percent = min(100.0, 100.0 * COUNTED_ROWS / rows)
+        words, counts, sampled = await transaction.one(
+            "recall.word_sample", tenant=scope.caller.tenant, agent=scope.caller.agent, percent=percent
+        )
+    return WordSample(dict(zip(words or (), counts or (), strict=True)), sampled, rows, time.monotonic())

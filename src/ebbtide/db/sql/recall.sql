@@ -51,40 +51,48 @@ memory m
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND current_until > %(as_of)s) m
 
 -- fragment: asked
-asked AS (SELECT q.place, q.query FROM unnest(%(terms)s::tsquery[]) WITH ORDINALITY AS q(query, place))
+asked AS MATERIALIZED (SELECT q.query, q.idf FROM unnest(%(terms)s::tsquery[], %(idfs)s::float8[]) AS q(query, idf))
 
--- fragment: pool
+-- fragment: score
+CASE WHEN m.search @@ %(any_term)s::tsquery THEN (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) END
+
+-- fragment: exact_arms
 pool AS MATERIALIZED (
     SELECT m.id, m.embedding <=> %(vector)s::halfvec AS distance, m.context_embedding <=> %(vector)s::halfvec AS context_distance,
-           CASE WHEN m.search @@ %(any_term)s::tsquery
-                THEN ARRAY(SELECT ts_rank(m.search, asked.query) FROM asked ORDER BY asked.place) END AS frequencies, m.superseded_by
+           {{score}} AS score
     FROM {{source}}
-    WHERE {{readable}})
-
--- fragment: arms_of_pool
+    WHERE {{readable}}),
 near AS (
     SELECT pool.id FROM pool WHERE pool.distance IS NOT NULL
     ORDER BY pool.distance + %(context_weight)s::float8 * coalesce(pool.context_distance, pool.distance), pool.id LIMIT %(rows)s),
-occurrence AS (
-    SELECT pool.id, f.place, f.frequency
-    FROM pool CROSS JOIN unnest(pool.frequencies) WITH ORDINALITY AS f(frequency, place)
-    WHERE pool.frequencies IS NOT NULL AND f.frequency > 0),
-rarity AS (
-    SELECT asked.place, ln(1 + (greatest(%(scope_rows)s::float8, count(o.id)) - count(o.id) + 0.5) / (count(o.id) + 0.5)) AS idf
-    FROM asked LEFT JOIN occurrence o ON o.place = asked.place
-    GROUP BY asked.place),
-lexical AS (
-    SELECT o.id, sum(rarity.idf * o.frequency) AS score
-    FROM occurrence o JOIN rarity ON rarity.place = o.place
-    GROUP BY o.id ORDER BY score DESC, o.id LIMIT %(rows)s),
-chosen AS (SELECT id FROM near UNION SELECT id FROM lexical),
-linked AS (
-    WITH RECURSIVE chain AS (
-        SELECT pool.superseded_by AS id FROM pool JOIN chosen ON chosen.id = pool.id WHERE pool.superseded_by IS NOT NULL
-        UNION
-        SELECT pool.superseded_by FROM chain JOIN pool ON pool.id = chain.id WHERE pool.superseded_by IS NOT NULL)
-    SELECT id FROM chain),
-found AS (SELECT id FROM chosen UNION SELECT linked.id FROM linked JOIN pool ON pool.id = linked.id)
+lexical AS (SELECT pool.id FROM pool WHERE pool.score IS NOT NULL ORDER BY pool.score DESC, pool.id LIMIT %(rows)s),
+found AS (
+    SELECT arm.id, bool_or(arm.by_vector) AS by_vector, bool_or(NOT arm.by_vector) AS by_words
+    FROM (SELECT id, true AS by_vector FROM near UNION ALL SELECT id, false FROM lexical) arm GROUP BY arm.id)
+
+-- fragment: index_arms
+near AS MATERIALIZED (
+    SELECT m.id FROM memory m
+    WHERE {{readable}}
+    ORDER BY m.embedding <=> %(vector)s::halfvec LIMIT %(rows)s),
+lexical AS MATERIALIZED (
+    SELECT m.id, (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) AS score
+    FROM memory m
+    WHERE {{readable}} AND m.search @@ %(budget_terms)s::tsquery
+    ORDER BY score DESC, m.id LIMIT %(rows)s),
+-- The positions are computed before the join: int4mi is not leakproof, and would keep the index on turns from being used.
+beside AS (
+    SELECT DISTINCT m.chat_id, m.sequence + o.distance AS sequence
+    FROM memory m CROSS JOIN unnest(ARRAY[-1, 1, 2]) AS o(distance)
+    WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL AND %(adjacent)s > 0 AND m.id = ANY(ARRAY(
+        (SELECT id FROM near LIMIT %(adjacent)s) UNION ALL (SELECT id FROM lexical LIMIT %(adjacent)s)))),
+found AS (
+    SELECT arm.id, bool_or(arm.by_vector) AS by_vector, bool_or(arm.by_words) AS by_words
+    FROM (SELECT id, true AS by_vector, false AS by_words FROM near
+          UNION ALL SELECT id, false, true FROM lexical
+          UNION ALL SELECT m.id, false, false FROM beside JOIN memory m ON m.chat_id = beside.chat_id AND m.sequence = beside.sequence
+                    WHERE {{readable}}) arm
+    GROUP BY arm.id)
 
 -- fragment: row_columns
 m.superseded_by, (m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE) AS superseded, m.chat_id, m.sequence, m.speaker,
@@ -101,49 +109,8 @@ CASE WHEN m.search @@ %(any_term)s::tsquery THEN ts_rank_cd(m.search, %(any_term
 ((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,
 coalesce(s.access_count, 0) AS access_count
 
--- fragment: output
-m.id, (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity,
-(1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity, near.id IS NOT NULL AS by_vector,
-lexical.score::float8 AS lexical, (SELECT sum(rarity.idf)::float8 FROM rarity) AS lexical_maximum, {{row_columns}}
-
--- fragment: near_index
-near AS (
-    SELECT found.id FROM (
-        SELECT m.id, m.embedding <=> %(vector)s::halfvec AS distance FROM memory m
-        WHERE {{readable}}
-        ORDER BY m.embedding <=> %(vector)s::halfvec
-        LIMIT %(rows)s) found
-    ORDER BY found.distance)
-
--- fragment: lexical_budget
-rarity AS (SELECT r.place, r.idf FROM unnest(%(idfs)s::float8[]) WITH ORDINALITY AS r(idf, place)),
-lexical AS (
-    SELECT m.id, (SELECT sum(r.idf * ts_rank(m.search, a.query)) FROM asked a JOIN rarity r ON r.place = a.place
-                  WHERE m.search @@ a.query) AS score
-    FROM memory m
-    WHERE {{readable}} AND m.search @@ %(any_term)s::tsquery
-    ORDER BY score DESC, m.id LIMIT %(rows)s)
-
--- fragment: found
-chosen AS (SELECT id FROM near UNION SELECT id FROM lexical),
-adjacent AS (
-    SELECT n.id FROM (
-        SELECT DISTINCT m.chat_id, m.sequence FROM memory m
-        WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL AND m.id = ANY(ARRAY(
-            (SELECT id FROM near LIMIT %(adjacent)s) UNION ALL (SELECT id FROM lexical LIMIT %(adjacent)s)))) t
-    JOIN LATERAL (
-        SELECT m.id FROM memory m
-        WHERE m.chat_id = t.chat_id AND m.sequence IN (t.sequence - 1, t.sequence + 1, t.sequence + 2) AND {{readable}}) n ON true
-    WHERE %(adjacent)s > 0),
-linked AS (
-    WITH RECURSIVE chain AS (
-        SELECT m.id, m.superseded_by, 1 AS depth FROM memory m
-        WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM chosen)) AND m.superseded_by IS NOT NULL AND %(with_superseded)s
-        UNION
-        SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN memory m ON m.id = chain.superseded_by
-        WHERE {{readable}} AND chain.depth < 100)
-    SELECT id FROM chain),
-found AS (SELECT id FROM chosen UNION SELECT id FROM adjacent UNION SELECT id FROM linked)
+-- fragment: measured
+(1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, (1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity
 
 -- name: prelude
 -- The distinct words of a query, stemmed as the store's memories are, and the tenant's rules on namespaces.
@@ -152,7 +119,7 @@ SELECT tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s)),
         WHERE tenant_id = %(tenant)s);
 
 -- name: shape
--- How many live memories a scope holds, who speaks in the agent's conversations, and whether its partition has a vector index.
+-- How many live memories a scope holds, and who speaks in the agent's conversations.
 WITH RECURSIVE speakers AS (
     (SELECT m.speaker, 1 AS depth FROM memory m
      WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.speaker IS NOT NULL ORDER BY m.speaker LIMIT 1)
@@ -177,43 +144,68 @@ SELECT EXISTS (
 SELECT p.relid::regclass::text FROM pg_partition_tree('memory') p
 WHERE p.isleaf AND satisfies_hash_partition('memory'::regclass, 8, right(p.relid::regclass::text, 1)::integer, %(tenant)s::text);
 
+-- name: word_counts
+-- In how many of a scope's memories each word occurs.
+SELECT array_agg(w.lexeme), array_agg(w.count) FROM (
+    SELECT lexeme, count(*) AS count
+    FROM memory m CROSS JOIN unnest(tsvector_to_array(m.search)) AS lexeme
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND {{named}}
+    GROUP BY lexeme) w;
+
 -- name: word_sample
--- The words of a sample of a scope's memories: how common each is.
-SELECT lexeme, count(*)::integer, (SELECT count(*)::integer FROM memory m
-    TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1) WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s) AS sampled
-FROM memory m TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1), unnest(tsvector_to_array(m.search)) AS lexeme
-WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s
-GROUP BY lexeme;
+-- The same over a sample of an agent's memories, and how many were sampled.
+SELECT array_agg(w.lexeme), array_agg(w.count),
+       (SELECT count(*) FROM memory m TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1)
+        WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s)
+FROM (
+    SELECT lexeme, count(*) AS count
+    FROM memory m TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1) CROSS JOIN unnest(tsvector_to_array(m.search)) AS lexeme
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s
+    GROUP BY lexeme) w;
 
 -- name: exact
 -- Candidates of a scope that is searched exactly, in one pass over its rows, with what the listwise law reads of each.
-WITH {{asked}}, {{pool}}, {{arms_of_pool}}
-SELECT {{output}}
-FROM {{source}} LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
-WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
+WITH {{asked}}, {{exact_arms}}
+SELECT m.id, (1 - pool.distance)::float8, (1 - pool.context_distance)::float8, found.by_vector, found.by_words, pool.score, {{row_columns}}
+FROM found JOIN pool ON pool.id = found.id JOIN {{source}} ON m.id = found.id
+WHERE m.tenant_id = %(tenant)s;
 
 -- name: exact_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{pool}}, {{arms_of_pool}}
-SELECT {{output}}, {{weight_columns}}, {{strength_columns}}
-FROM {{source}} LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
-LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
+WITH {{asked}}, {{exact_arms}}
+SELECT m.id, (1 - pool.distance)::float8, (1 - pool.context_distance)::float8, found.by_vector, found.by_words, pool.score, {{row_columns}},
+       {{weight_columns}}, {{strength_columns}}
+FROM found JOIN pool ON pool.id = found.id JOIN {{source}} ON m.id = found.id
+LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
+WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
-WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
-SELECT {{output}}
-FROM memory m LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
-WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
+WITH {{asked}}, {{index_arms}}
+SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
+FROM found JOIN memory m ON m.id = found.id
+WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{near_index}}, {{lexical_budget}}, {{found}}
-SELECT {{output}}, {{weight_columns}}, {{strength_columns}}
-FROM memory m LEFT JOIN near ON near.id = m.id LEFT JOIN lexical ON lexical.id = m.id
-LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT id FROM found));
+WITH {{asked}}, {{index_arms}}
+SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
+       {{weight_columns}}, {{strength_columns}}
+FROM found JOIN memory m ON m.id = found.id
+LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: successors
+-- What superseded some candidates, along whole chains, where no arm found it by itself.
+WITH RECURSIVE {{asked}}, chain AS (
+    SELECT m.id, m.superseded_by, 1 AS depth FROM {{source}}
+    WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN {{source}} ON m.id = chain.superseded_by
+    WHERE m.tenant_id = %(tenant)s AND chain.depth < 100)
+SELECT m.id, {{measured}}, false AS by_vector, false AS by_words, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}}
+FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = ANY(%(known)s::uuid[]);
 
 -- name: rows
 -- The memories of the final hits, whole.
