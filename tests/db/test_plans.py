@@ -15,14 +15,14 @@ from psycopg import sql
 
 from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
-from ebbtide.db.database import SESSION
+from ebbtide.db.database import SESSION, Transaction
 from ebbtide.db.statements import compiled
 from ebbtide.jobs.index import build_vector_index
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.settings import Settings
 from tests.stores import DIMENSION, SETTINGS, START, connected, fresh_database
 
-ROWS = 4_000
+ROWS = 2_500
 LARGE = Settings.from_environment({}, **{**SETTINGS.model_dump(), "exact_search_rows": 500})
 
 
@@ -32,7 +32,7 @@ def vectors(count: int, seed: int) -> Any:
 
 @pytest.fixture(scope="module")
 def large_dsn(server: str, template: str) -> Any:
-    """A store of one agent with 4,000 memories, beside two smaller ones; its vectors have an index."""
+    """A store of one agent with 2,500 memories, beside two smaller ones; its vectors have an index."""
 
     async def fill(dsn: str) -> None:
         embedder = FakeEmbedder(DIMENSION)
@@ -75,34 +75,35 @@ def reader(large_dsn: str) -> Any:
         yield connection
 
 
-SCOPE: dict[str, Any] = {
-    "tenant": "default", "agent": "default", "everything": True, "exact": [], "prefixes": [], "expressions": [],
-    "foreign": [], "own": [], "unfiltered": True, "kinds": None, "labels": None, "tags_any": None, "tags_all": None,
-    "tags_none": None, "tags_exact": None, "metadata_path": None, "metadata_values": None, "now": START,
-    "valid_at": START, "with_superseded": True, "vector": str([1.0] * DIMENSION), "context_weight": 1.0,
-    "terms": ["'w17'"], "any_term": "'w17'", "idfs": [1.0], "rows": 100, "scope_rows": ROWS, "adjacent": 20,
-}  # fmt: skip
-
-
-def plan(connection: psycopg.Connection[Any], name: str, **values: Any) -> str:
-    """The plan of a statement as the engine executes it, prepared once for all values; JSON text."""
+def prepared(name: str, values: dict[str, Any]) -> tuple[bytes, sql.Composed]:
+    """A statement to prepare once for all values, as the engine does, and the EXPLAIN of executing it; JSON."""
     made = compiled(name)
-    connection.execute("DEALLOCATE ALL")
-    connection.execute(b"PREPARE planned AS " + made.query)
-    literals = sql.SQL(", ").join(sql.Literal({**SCOPE, **values}[value]) for value in made.names)
-    row = connection.execute(sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE planned({})").format(literals)).fetchone()
-    assert row is not None
-    return json.dumps(row[0])
+    given = [values[value].to_text() if hasattr(values[value], "to_text") else values[value] for value in made.names]
+    literals = sql.SQL(", ").join(map(sql.Literal, given))
+    return b"PREPARE planned AS " + made.query, sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE planned({})").format(literals)
 
 
-@pytest.mark.parametrize("name", ["recall.indexed", "recall.indexed_weighed"])
-def test_a_large_scope_is_searched_by_its_indexes(reader: psycopg.Connection[Any], name: str) -> None:
-    reader.execute("SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 200")
-    reader.execute("SET enable_seqscan = off; SET enable_sort = off")
-    text = plan(reader, name)
-    for index in ("_vectors", "agent_id_search_idx", "chat_id_sequence_idx"):
-        assert index in text, index
-    assert "Subplans Removed" in text
+@pytest.mark.parametrize(("profile", "statement"), [("tide", "recall.indexed"), ("agentium", "recall.indexed_weighed")])
+async def test_a_large_scope_is_searched_by_its_indexes(
+    large_dsn: str, monkeypatch: pytest.MonkeyPatch, profile: str, statement: str
+) -> None:
+    plans: dict[str, str] = {}
+    original = Transaction.run
+
+    async def run(self: Transaction, name: str, /, **values: Any) -> Any:
+        if name == statement:
+            prepare, explain = prepared(name, values)
+            await self.connection.execute(prepare)
+            plans[name] = json.dumps(await (await self.connection.execute(explain)).fetchone())
+        return await original(self, name, **values)
+
+    monkeypatch.setattr(Transaction, "run", run)
+    handle = AsyncEbbtide.open(large_dsn, settings=LARGE, embedder=FakeEmbedder(DIMENSION), clock=FixedClock(START))
+    async with handle as memory:
+        await memory.recall("w17 w4", profile=profile)
+    for index in ("_vectors", "agent_id_search_idx", "chat_id_sequence_idx" if profile == "tide" else "_pkey"):
+        assert index in plans[statement], index
+    assert "Subplans Removed" in plans[statement]
 
 
 def test_words_are_found_by_their_index_under_the_policy(reader: psycopg.Connection[Any]) -> None:
@@ -137,7 +138,11 @@ def test_no_lookup_reads_a_whole_partition(reader: psycopg.Connection[Any], name
 
     # What matters is that an index can serve the lookup; on tables this small, reading all may be as cheap.
     reader.execute("SET enable_seqscan = off")
-    text = plan(reader, name, **values)
+    prepare, explain = prepared(name, {"tenant": "default", "agent": "default", "as_of": None, "now": START, **values})
+    reader.execute(prepare)
+    row = reader.execute(explain).fetchone()
+    assert row is not None
+    text = json.dumps(row[0])
     assert list(scanned(json.loads(text)[0]["Plan"])) == []
     assert "Index Cond" in text
 
@@ -166,7 +171,7 @@ async def test_the_indexed_route_finds_what_the_exact_one_does(large_dsn: str) -
 
 async def test_a_narrow_scope_in_a_large_store_is_full(large_dsn: str) -> None:
     vector = vectors(1, 5)[0]
-    for narrowed in ({"namespaces": ["v.n7"]}, {"namespaces": ["v.n7"], "where": {"seq": {"lt": 2_000}}}):
+    for narrowed in ({"namespaces": ["v.n7"]}, {"namespaces": ["v.n7"], "where": {"seq": {"lt": 1_500}}}):
         found = await search(large_dsn, LARGE, "default", vector, **narrowed)
         exact = await search(large_dsn, EXACT, "default", vector, **narrowed)
         assert len(found) == 10
@@ -178,7 +183,7 @@ async def test_a_narrow_scope_in_a_large_store_is_full(large_dsn: str) -> None:
 
 async def test_a_filtered_search_of_a_large_scope_is_full(large_dsn: str) -> None:
     vector = vectors(1, 6)[0]
-    narrowed: dict[str, Any] = {"where": {"seq": {"gte": 3_700}}}
+    narrowed: dict[str, Any] = {"where": {"seq": {"gte": 2_300}}}
     found = await search(large_dsn, LARGE, "default", vector, **narrowed)
     exact = await search(large_dsn, EXACT, "default", vector, **narrowed)
     assert found.trace.route == "indexed"
