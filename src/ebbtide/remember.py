@@ -359,7 +359,11 @@ async def write_down(
 ) -> None:
     """The audit of what was written, and the answers a retry shall be given."""
     entries = [
-        (answer.memory.id, {"outcome": answer.outcome, "namespace": answer.memory.namespace}) for answer in answers
+        (
+            answer.memory.id,
+            {"outcome": answer.outcome, "namespace": answer.memory.namespace, "dropped": list(answer.warnings)},
+        )
+        for answer in answers
     ]
     await audit(transaction, caller, "write", entries, now)
     await audit(
