@@ -39,6 +39,8 @@ _numbers = count()
 
 def reserve_folder() -> None:
     """Choose the folder of the run's server, in memory where there is room, and let worker processes know it."""
+    if os.environ.get(SERVER_VARIABLE):
+        return
     memory = Path("/dev/shm")
     roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**30
     os.environ[FOLDER_VARIABLE] = tempfile.mkdtemp(prefix="ebbtide-tests-", dir=memory if roomy else None)

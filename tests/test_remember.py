@@ -432,3 +432,10 @@ def test_the_audit_tells_who_wrote_and_never_what(memory: Ebbtide, owner: Any) -
     rows = owner.execute("SELECT action, agent_id, user_id, detail::text FROM audit").fetchall()
     assert [row[:3] for row in rows] == [("write", "default", "ana")]
     assert "4711" not in str(rows)
+
+
+def test_the_audit_names_the_reserved_keys_that_were_dropped(memory: Ebbtide, owner: Any) -> None:
+    memory.remember("x", metadata={"tenant_id": "other"})
+    row = owner.execute("SELECT detail::text FROM audit").fetchone()
+    assert "tenant_id" in row[0]
+    assert "other" not in row[0]
