@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
 from ebbtide.identifiers import parse_id
 from ebbtide.read.scope import make_scope
@@ -14,7 +15,7 @@ from ebbtide.text import content_hash, embedding_text, search_text
 from ebbtide.types import Draft, Forgotten, Version
 from ebbtide.write.context import in_context, refresh_following
 from ebbtide.write.pending import enqueue_pending
-from ebbtide.write.rows import as_halfvec, memory_of
+from ebbtide.write.rows import memory_of
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.checks import check_vector
+from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.personal import holds_personal_data
 from ebbtide.govern.profiles import resolve_profile
 from ebbtide.rank.gates import Selection, select
@@ -21,7 +22,7 @@ from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import Scope, make_scope
 from ebbtide.read.searched import Searched
 from ebbtide.types import Recall, trusted
-from ebbtide.write.rows import as_halfvec, memory_of
+from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.db.vectors import as_halfvecs
 from ebbtide.errors import Conflict, InvalidInput, Tombstoned
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.read.reinforce import flush
@@ -18,7 +19,7 @@ from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.records import Incoming, Strength, read_record, record_value
-from ebbtide.write.rows import as_halfvec, columns_of, insert
+from ebbtide.write.rows import columns_of, insert
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -227,8 +228,8 @@ async def _insert_versions(
             tenant=caller.tenant,
             configuration=engine.facts.text_search_configuration,
             rows=json.dumps(rows, ensure_ascii=False),
-            embeddings=[as_halfvec(version.row.embedding) for version in versions],
-            context_embeddings=[as_halfvec(version.row.context_embedding) for version in versions],
+            embeddings=as_halfvecs(version.row.embedding for version in versions),
+            context_embeddings=as_halfvecs(version.row.context_embedding for version in versions),
         )
 
 

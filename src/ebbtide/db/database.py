@@ -14,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from ebbtide.db.errors import translated
 from ebbtide.db.statements import compiled
+from ebbtide.db.vectors import register_vectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -104,12 +105,10 @@ class Database:
         await self._pool.close()
 
     async def _configure(self, connection: AsyncConnection[Any]) -> None:
-        from pgvector.psycopg import register_vector_async
-
         timeout = int(self.settings.statement_timeout_seconds * 1000)
         await connection.execute(SESSION)
         await connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(timeout)))
-        await register_vector_async(connection)
+        await register_vectors(connection)
         if self.role is not None:
             await connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self.role)))
 

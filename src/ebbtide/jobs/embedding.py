@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.db.queue import EMBEDDING_QUEUE, enqueue, lock_of
+from ebbtide.db.vectors import as_halfvecs
 from ebbtide.errors import ModelUnavailable
 from ebbtide.govern.tenants import list_tenants
 from ebbtide.text import embedding_text
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import EMBED_PENDING, enqueue_embedding
-from ebbtide.write.rows import Row, as_halfvec, memory_of
+from ebbtide.write.rows import Row, memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +75,8 @@ async def store_vectors(transaction: Transaction, tenant: str, rows: Sequence[Ro
         "jobs.set_vectors",
         tenant=tenant,
         ids=[row.memory.id for row in done],
-        embeddings=[as_halfvec(row.embedding) for row in done],
-        context_embeddings=[as_halfvec(row.context_embedding) for row in done],
+        embeddings=as_halfvecs(row.embedding for row in done),
+        context_embeddings=as_halfvecs(row.context_embedding for row in done),
     )
     await set_context(transaction, tenant, following)
 

@@ -209,7 +209,7 @@ def _fold(
     sieve: _Sieve, candidates: Candidates, scored: Scored, order: Integers
 ) -> tuple[Integers, dict[int, tuple[int, ...]]]:
     hashes = candidates.content_hash
-    if hashes is None:
+    if hashes is None or len(set(hashes)) == len(hashes):
         return order, {}
     winners: dict[Hashable, int] = {}
     folded: dict[int, list[int]] = {}

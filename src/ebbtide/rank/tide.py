@@ -99,10 +99,13 @@ def neighbour_lexical(
     `previous` grows by `answered_question` where the message before asks. Where two candidates claim one position (a
     message and a fact drawn from it), the stronger one speaks for it.
     """
+    placed = np.flatnonzero(~np.isnan(sequence))
+    total = np.zeros(len(lexical))
+    if not placed.size:
+        return total
     codes: dict[Hashable, int] = {}
     chat = np.array([-1 if key is None else codes.setdefault(key, len(codes)) for key in chats], dtype=np.int64)
-    placed = np.flatnonzero((chat >= 0) & ~np.isnan(sequence))
-    total = np.zeros(len(lexical))
+    placed = placed[chat[placed] >= 0]
     if not placed.size:
         return total
     keys = chat[placed] * POSITIONS_PER_CHAT + sequence[placed].astype(np.int64)

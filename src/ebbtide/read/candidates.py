@@ -154,7 +154,6 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
     (ids, similarity, context, by_vector, by_words, lexical, successors, superseded, chats, sequence, speakers,
      is_question, created, observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
-    position = {id_: place for place, id_ in enumerate(ids)}
     observed_at = np.array(observed, dtype=np.float64)
     cosine = np.array(similarity, dtype=np.float64)
     listwise = ListwiseInputs(
@@ -170,9 +169,7 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
         is_question=np.array(is_question, dtype=np.bool_),
         asked_time_matches=None if question.window is None else question.window.mask(observed_at),
         asks_for_latest=question.latest,
-        successor_index=np.array(
-            [position.get(id_, -1) if id_ is not None else -1 for id_ in successors], dtype=np.int64
-        ),
+        successor_index=positions_of(successors, ids),
     )
     bonuses = {namespace: bonus_of(rules, namespace) for namespace in set(namespaces)} if rules else {}
     candidates = Candidates.build(
@@ -188,6 +185,14 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
         **(weighed_columns(columns, by_words) if len(columns) > LISTWISE_COLUMNS else {}),
     )
     return Found(candidates, namespaces, scores)
+
+
+def positions_of(wanted: Sequence[Any], ids: Sequence[Any]) -> NDArray[np.int64] | None:
+    """Where each wanted id stands among the ids, -1 for nowhere; None where nothing is wanted."""
+    if all(id_ is None for id_ in wanted):
+        return None
+    position = {id_: place for place, id_ in enumerate(ids)}
+    return np.array([-1 if id_ is None else position.get(id_, -1) for id_ in wanted], dtype=np.int64)
 
 
 def weighed_columns(columns: Sequence[Sequence[Any]], found_by_words: Sequence[bool]) -> Mapping[str, Any]:

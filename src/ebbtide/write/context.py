@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from ebbtide.write.rows import as_halfvec
+from ebbtide.db.vectors import as_halfvecs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ async def set_context(transaction: Transaction, tenant: str, vectors: Mapping[UU
     if vectors:
         ids = sorted(vectors)
         await transaction.run(
-            "remember.set_context", tenant=tenant, ids=ids, context_embeddings=[as_halfvec(vectors[id_]) for id_ in ids]
+            "remember.set_context", tenant=tenant, ids=ids, context_embeddings=as_halfvecs(vectors[id_] for id_ in ids)
         )
 
 
@@ -111,4 +111,4 @@ async def refresh_following(
         return
     id_, vector, previous = found
     context = None if previous is None else in_context(vector.to_numpy(), previous.to_numpy())
-    await transaction.run("remember.set_context", tenant=tenant, ids=[id_], context_embeddings=[as_halfvec(context)])
+    await transaction.run("remember.set_context", tenant=tenant, ids=[id_], context_embeddings=as_halfvecs([context]))

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ebbtide.db.vectors import as_halfvecs
 from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, search_text
 from ebbtide.types import Memory, trusted
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller
     from ebbtide.write.validate import Checked
 
-__all__ = ["Row", "as_halfvec", "columns_of", "from_draft", "insert", "memory_of"]
+__all__ = ["Row", "columns_of", "from_draft", "insert", "memory_of"]
 
 ROWS_A_STATEMENT = 1_000
 
@@ -104,13 +105,6 @@ def memory_of(row: Sequence[Any]) -> Memory:
     return trusted(Memory, **values)
 
 
-def as_halfvec(vector: NDArray[np.float32] | None) -> Any:
-    """A vector as the driver sends it: two bytes a dimension."""
-    from pgvector import HalfVector
-
-    return None if vector is None else HalfVector(vector)
-
-
 def _moment(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
 
@@ -175,8 +169,8 @@ async def insert(transaction: Transaction, tenant: str, configuration: str, rows
             tenant=tenant,
             configuration=configuration,
             rows=json.dumps([columns_of(row) for row in part], ensure_ascii=False),
-            embeddings=[as_halfvec(row.embedding) for row in part],
-            context_embeddings=[as_halfvec(row.context_embedding) for row in part],
+            embeddings=as_halfvecs(row.embedding for row in part),
+            context_embeddings=as_halfvecs(row.context_embedding for row in part),
         )
         new.update(row[0] for row in await cursor.fetchall())
     return new
