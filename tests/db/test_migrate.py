@@ -78,10 +78,8 @@ def test_opening_a_store_that_is_up_to_date_writes_nothing(dsn: str, open_store:
         counts = "SELECT relname, n_tup_ins, n_tup_upd FROM pg_stat_user_tables ORDER BY relname"
         connection.execute("SELECT pg_stat_force_next_flush()")
         statistics = connection.execute(counts).fetchall()
-        ids = connection.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())").fetchone()
         open_store().close()
         open_store(embedder=None).close()
-        assert connection.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())").fetchone() == ids
         assert connection.execute("SELECT xmin, ctid, * FROM ebbtide.store").fetchall() == before
         assert connection.execute(counts).fetchall() == statistics
 
