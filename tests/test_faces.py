@@ -18,7 +18,7 @@ from ebbtide import AsyncEbbtide, Ebbtide, Settings
 from ebbtide.blocking import Profiles
 from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError, InvalidInput, ModelUnavailable, NotFound
-from ebbtide.handle import AsyncProfiles
+from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.models.fake import FakeEmbedder
 from tests.conftest import Opener
 from tests.stores import DIMENSION, SETTINGS

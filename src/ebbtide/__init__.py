@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.blocking import Ebbtide
+from ebbtide.errors import EbbtideError
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.profile import Profile
@@ -14,6 +15,8 @@ from ebbtide.types import (
     Explanation,
     Forgotten,
     Hit,
+    Imported,
+    Job,
     Memory,
     Recall,
     Remembered,
@@ -27,9 +30,12 @@ __all__ = [
     "ContextBlock",
     "Draft",
     "Ebbtide",
+    "EbbtideError",
     "Explanation",
     "Forgotten",
     "Hit",
+    "Imported",
+    "Job",
     "Memory",
     "Profile",
     "Recall",

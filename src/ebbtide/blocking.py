@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ebbtide.errors import InvalidInput
-from ebbtide.handle import AsyncEbbtide, AsyncJobs, AsyncProfiles
+from ebbtide.groups.jobs import AsyncJobs
+from ebbtide.groups.profiles import AsyncProfiles
+from ebbtide.handle import AsyncEbbtide
 from ebbtide.transfer import export_pages
 
 if TYPE_CHECKING:
@@ -60,28 +62,28 @@ class blocking(Generic[Inner, Call, Answer]):  # noqa: N801 - read as a decorato
         return update_wrapper(call, self.method)
 
 
-class Profiles:
+class BlockingGroup(Generic[Inner]):
+    """A group of verbs on a blocking handle."""
+
+    def __init__(self, handle: Ebbtide, inner: Inner) -> None:
+        self.run = handle.run
+        self.inner = inner
+
+
+class Profiles(BlockingGroup[AsyncProfiles]):
     """The rankings a tenant can use: the presets, and those it saved."""
 
     save = blocking(AsyncProfiles.save)
     list = blocking(AsyncProfiles.list)
     get = blocking(AsyncProfiles.get)
 
-    def __init__(self, handle: Ebbtide) -> None:
-        self.run = handle.run
-        self.inner = handle.inner.profiles
 
-
-class Jobs:
+class Jobs(BlockingGroup[AsyncJobs]):
     """Background work: embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
 
     list = blocking(AsyncJobs.list)
     retry = blocking(AsyncJobs.retry)
     cancel = blocking(AsyncJobs.cancel)
-
-    def __init__(self, handle: Ebbtide) -> None:
-        self.run = handle.run
-        self.inner = handle.inner.jobs
 
 
 class Ebbtide:
@@ -103,8 +105,8 @@ class Ebbtide:
         self.inner = inner
         self._stack = ExitStack()
         self._portal = portal
-        self.profiles = Profiles(self)
-        self.jobs = Jobs(self)
+        self.profiles = Profiles(self, inner.profiles)
+        self.jobs = Jobs(self, inner.jobs)
 
     @classmethod
     def open(

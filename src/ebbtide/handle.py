@@ -16,8 +16,8 @@ from ebbtide import manage, transfer
 from ebbtide import recall as recalls
 from ebbtide import remember as writes
 from ebbtide.checks import check_caller
-from ebbtide.govern.profiles import get_profile, list_profiles, save_profile
-from ebbtide.jobs.manage import cancel_job, list_jobs, retry_job
+from ebbtide.groups.jobs import AsyncJobs
+from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
 from ebbtide.types import (
@@ -27,7 +27,6 @@ from ebbtide.types import (
     Explanation,
     Forgotten,
     Imported,
-    Job,
     Memory,
     Recall,
     Remembered,
@@ -40,71 +39,7 @@ if TYPE_CHECKING:
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
-__all__ = ["AsyncEbbtide", "AsyncJobs", "AsyncProfiles"]
-
-
-class AsyncProfiles:
-    """The rankings a tenant can use: the presets, and those it saved."""
-
-    def __init__(self, handle: AsyncEbbtide) -> None:
-        self._handle = handle
-
-    async def save(self, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
-        """Keep a profile under its name; answers with warnings about it.
-
-        Raises:
-            InvalidProfile: it cannot be computed as written; the error names the field.
-            InvalidInput: its name is a preset's.
-        """
-        return await save_profile(await self._handle.engine(), self._handle.caller, profile)
-
-    async def list(self) -> list[Profile]:
-        """The presets, then the tenant's own, by name."""
-        return await list_profiles(await self._handle.engine(), self._handle.caller)
-
-    async def get(self, name: str) -> Profile:
-        """The profile of that name.
-
-        Raises:
-            NotFound: there is none.
-        """
-        return await get_profile(await self._handle.engine(), self._handle.caller, name)
-
-
-class AsyncJobs:
-    """Background work: embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
-
-    def __init__(self, handle: AsyncEbbtide) -> None:
-        self._handle = handle
-
-    async def list(self, status: str | None = None, *, limit: int = 50, everything: bool = False) -> list[Job]:
-        """Jobs, the newest first.
-
-        `status` is one of todo, doing, succeeded, failed, cancelled and aborted; `limit` goes from 1 to 1,000.
-
-        Raises:
-            InvalidInput: there is no such status, or the limit is out of range.
-        """
-        handle = self._handle
-        return await list_jobs(await handle.engine(), handle.caller, status=status, limit=limit, everything=everything)
-
-    async def retry(self, job_id: int, *, everything: bool = False) -> None:
-        """Let a job that ended, or waits for its next attempt, run now; it has all its attempts before it again.
-
-        Raises:
-            NotFound: the tenant has no such job.
-            Conflict: it runs at the moment, or another job waits to do the same.
-        """
-        await retry_job(await self._handle.engine(), self._handle.caller, job_id, everything=everything)
-
-    async def cancel(self, job_id: int, *, everything: bool = False) -> None:
-        """Cancel a job that waits, or ask one that runs to stop.
-
-        Raises:
-            NotFound: the tenant has no such job.
-            Conflict: it has ended.
-        """
-        await cancel_job(await self._handle.engine(), self._handle.caller, job_id, everything=everything)
+__all__ = ["AsyncEbbtide"]
 
 
 class AsyncEbbtide:

@@ -31,7 +31,31 @@ def undocumented(module: ModuleType) -> list[str]:
 
 
 def test_the_public_names() -> None:
-    assert ebbtide.__all__ == snapshot()
+    assert ebbtide.__all__ == snapshot(
+        [
+            "AsyncEbbtide",
+            "ContextBlock",
+            "Draft",
+            "Ebbtide",
+            "EbbtideError",
+            "Explanation",
+            "Forgotten",
+            "Hit",
+            "Imported",
+            "Job",
+            "Memory",
+            "Profile",
+            "Recall",
+            "Relevance",
+            "Remembered",
+            "Settings",
+            "TagFilter",
+            "Trace",
+            "Version",
+            "reciprocal_rank_fusion",
+            "relevance",
+        ]
+    )
 
 
 def test_the_list_is_sorted_and_names_each_once() -> None:

@@ -1,0 +1,1 @@
+"""Verbs that belong together, as a handle offers them: `handle.profiles.save(…)`."""

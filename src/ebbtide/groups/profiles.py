@@ -1,0 +1,37 @@
+"""handle.profiles: the rankings a tenant can use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.govern.profiles import get_profile, list_profiles, save_profile
+from ebbtide.groups.base import Group
+from ebbtide.rank.profile import Profile
+
+__all__ = ["AsyncProfiles"]
+
+
+class AsyncProfiles(Group):
+    """The rankings a tenant can use: the presets, and those it saved."""
+
+    async def save(self, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
+        """Keep a profile under its name; answers with warnings about it.
+
+        Raises:
+            InvalidProfile: it cannot be computed as written; the error names the field.
+            InvalidInput: its name is a preset's.
+        """
+        return await save_profile(await self.engine(), self.caller, profile)
+
+    async def list(self) -> list[Profile]:
+        """The presets, then the tenant's own, by name."""
+        return await list_profiles(await self.engine(), self.caller)
+
+    async def get(self, name: str) -> Profile:
+        """The profile of that name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return await get_profile(await self.engine(), self.caller, name)
