@@ -144,6 +144,7 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
     return {
         "hnsw.iterative_scan": "relaxed_order",
         "hnsw.ef_search": engine.settings.hnsw_ef_search,
+        "hnsw.max_scan_tuples": engine.settings.hnsw_scan_rows,
         "plan_cache_mode": "force_custom_plan",
         "enable_seqscan": "off",
         "enable_sort": "off",

@@ -56,6 +56,11 @@ class Settings(BaseModel):
         "the commonest words are left out first.",
     )
     hnsw_ef_search: int = Field(100, ge=40, le=1_000, description="Width of the HNSW search, a count of nodes.")
+    hnsw_scan_rows: int = Field(
+        20_000,
+        ge=1,
+        description="Rows an HNSW search may walk past a filter before the scope is searched exactly, a count.",
+    )
     hnsw_ef_construction: int = Field(64, ge=16, le=1_000, description="Width of the HNSW build, a count of nodes.")
     scope_cache_seconds: float = Field(
         5.0,

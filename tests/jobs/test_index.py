@@ -53,6 +53,30 @@ async def test_an_outgrown_scope_gets_its_index_in_the_background(grown: AsyncEb
     assert sum(shared) / len(shared) >= 0.95
 
 
+async def test_a_narrow_filter_in_an_indexed_scope_loses_nothing(
+    dsn: str, clock: FixedClock, embedder: ScriptedEmbedder
+) -> None:
+    settings = GROWN.model_copy(update={"hnsw_scan_rows": 1, "hnsw_ef_search": 40})
+    generator = np.random.default_rng(9)
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=settings, embedder=embedder) as handle:
+        engine = await handle.engine()
+        vectors = generator.standard_normal((400, stores.DIMENSION))
+        await handle.remember_many(
+            [
+                {"content": f"Note {number}", "vector": vector, "tags": ["rare"] if number % 40 == 0 else []}
+                for number, vector in enumerate(vectors)
+            ]
+        )
+        async with engine.database.transaction("default") as transaction:
+            partition = (await transaction.one("recall.partition", tenant="default"))[0]
+        await build_vector_index(engine, partition=partition)
+        found = await search(
+            engine, handle.caller, "unheard", vector=generator.standard_normal(stores.DIMENSION), tags=["rare"]
+        )
+        assert found.route.indexed
+        assert len(found.selection.kept) == 10
+
+
 async def test_what_a_killed_build_left_is_replaced(grown: AsyncEbbtide, owner: Owner) -> None:
     engine = await grown.engine()
     async with engine.database.transaction("default") as transaction:

@@ -37,7 +37,7 @@ STATEMENTS = {
     (True, False): "recall.indexed_weighed",
 }
 LISTWISE_COLUMNS = 16
-SUPERSEDED_BY = 6
+BY_VECTOR, SUPERSEDED_BY = 3, 6
 
 # In a large scope the best rows of each arm bring the turns around them along.
 ADJACENT_TURNS = 20
@@ -114,6 +114,9 @@ async def find(
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
     rows = await transaction.all(STATEMENTS[route.indexed, tide is not None] + scope.suffix, **parameters)
+    if route.indexed and sum(row[BY_VECTOR] for row in rows) < settings.candidate_rows:
+        # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
+        rows = await transaction.all(STATEMENTS[False, tide is not None], **parameters)
     if lends:
         rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
     return build(rows, question, rules, sum(rarity))
