@@ -60,10 +60,10 @@ async def test_a_narrow_filter_in_an_indexed_scope_loses_nothing(
     generator = np.random.default_rng(9)
     async with AsyncEbbtide.open(dsn, clock=clock, settings=settings, embedder=embedder) as handle:
         engine = await handle.engine()
-        vectors = generator.standard_normal((400, stores.DIMENSION))
+        vectors = generator.standard_normal((3_000, stores.DIMENSION))
         await handle.remember_many(
             [
-                {"content": f"Note {number}", "vector": vector, "tags": ["rare"] if number % 40 == 0 else []}
+                {"content": f"Note {number}", "vector": vector, "tags": ["rare"] if number % 300 == 0 else []}
                 for number, vector in enumerate(vectors)
             ]
         )
