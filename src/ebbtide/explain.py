@@ -33,6 +33,7 @@ REASONS = {
     "limit": "It ranks {value}, beyond the limit of {threshold}.",
     "namespace": "Its namespace {value} is not among those that were read.",
     "status": "Its status is {value}; only active memories are searched.",
+    "wrong": "It was found to be wrong.",
     "expired": "It expired at {value}.",
     "superseded": "It was superseded by {value}.",
     "not_yet_valid": "It is true only from {value} on.",
@@ -135,6 +136,7 @@ def _conditions(row: Any, now: Any, valid_at: Any) -> list[tuple[bool, str, Any,
     return [
         (not row.named, "namespace", row.namespace, None),
         (row.status != "active", "status", row.status, "active"),
+        (row.maturity == "invalidated", "wrong", row.maturity, None),
         (row.expires_at is not None and row.expires_at <= now, "expired", _iso(row.expires_at), _iso(now)),
         (
             row.valid_from is not None and row.valid_from > valid_at,

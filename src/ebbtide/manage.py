@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
 
-__all__ = ["browse", "forget", "get", "history", "revise"]
+__all__ = ["browse", "forget", "get", "history", "lock_memory", "read_memory", "revise"]
 
 MOST_BROWSED = 1_000
 
@@ -41,10 +41,11 @@ async def get(engine: Engine, caller: Caller, memory_id: UUID | str) -> Memory:
     """One memory by its id, superseded or expired ones too. Raises NotFound."""
     id_ = parse_id(memory_id, "memory_id")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        return await _get(transaction, caller, id_)
+        return await read_memory(transaction, caller, id_)
 
 
-async def _get(transaction: Transaction, caller: Caller, id_: UUID) -> Memory:
+async def read_memory(transaction: Transaction, caller: Caller, id_: UUID) -> Memory:
+    """One memory within a transaction. Raises NotFound."""
     row = await transaction.one("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=[id_])
     if row is None:
         raise missing(id_)
@@ -72,7 +73,7 @@ async def browse(
         )
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        last = await _get(transaction, caller, parse_id(after, "after")) if after is not None else None
+        last = await read_memory(transaction, caller, parse_id(after, "after")) if after is not None else None
         rows = await transaction.all(
             "recall.browse" + scope.suffix,
             **scope.parameters(),
@@ -104,7 +105,7 @@ async def history(engine: Engine, caller: Caller, memory_id: UUID | str) -> list
     ]
 
 
-async def _locked(transaction: Transaction, caller: Caller, id_: UUID, expected_revision: int | None) -> Any:
+async def lock_memory(transaction: Transaction, caller: Caller, id_: UUID, expected_revision: int | None) -> Any:
     """The row a writer is about to change, locked, at the revision it expects."""
     if expected_revision is not None and (
         isinstance(expected_revision, bool) or not isinstance(expected_revision, int)
@@ -151,7 +152,7 @@ async def revise(
     if made is None and engine.embedder is not None:
         made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
     async with engine.database.transaction(caller.tenant) as transaction:
-        row = await _locked(transaction, caller, id_, expected_revision)
+        row = await lock_memory(transaction, caller, id_, expected_revision)
         previous = await _previous_vector(transaction, caller, row) if made is not None else None
         await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)
         try:
@@ -182,7 +183,7 @@ async def revise(
         await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
         detail = {"operation": "update", "revision": row.revision + 1, "dropped": list(checked.warnings)}
         await audit(transaction, caller, "update", [(id_, detail)], now)
-        memory = await _get(transaction, caller, id_)
+        memory = await read_memory(transaction, caller, id_)
         if made is None:
             await enqueue_pending(engine, transaction, caller.tenant, [memory])
     engine.scopes.forget(caller.tenant)
@@ -242,7 +243,7 @@ async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected
             remedy="Give the revision that get returned.",
         )
     async with engine.database.transaction(caller.tenant) as transaction:
-        row = await _locked(transaction, caller, id_, expected_revision)
+        row = await lock_memory(transaction, caller, id_, expected_revision)
         revision = (await transaction.one("memory.forget", tenant=caller.tenant, agent=caller.agent, id=id_, now=now))[
             0
         ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ebbtide.settings import Settings
 
-__all__ = ["RESERVED_METADATA", "Checked", "validate"]
+__all__ = ["RESERVED_METADATA", "Checked", "check_share", "validate"]
 
 DEFAULT_IMPORTANCE = 0.5
 DEFAULT_CONFIDENCE = 0.7
@@ -85,8 +85,8 @@ def validate(
         labels=check_texts(draft.labels, f"{place}labels"),
         tags=check_texts(draft.tags, f"{place}tags"),
         metadata=metadata,
-        importance=_share(draft.importance, DEFAULT_IMPORTANCE, f"{place}importance"),
-        confidence=_share(draft.confidence, DEFAULT_CONFIDENCE, f"{place}confidence"),
+        importance=check_share(draft.importance, DEFAULT_IMPORTANCE, f"{place}importance"),
+        confidence=check_share(draft.confidence, DEFAULT_CONFIDENCE, f"{place}confidence"),
         subject=_optional_text(draft.subject, f"{place}subject"),
         predicate=_optional_text(draft.predicate, f"{place}predicate"),
         speaker=_optional_text(draft.speaker, f"{place}speaker"),
@@ -129,7 +129,8 @@ def _kind(kind: Any, field: str) -> str:
     return kind
 
 
-def _share(value: Any, default: float, field: str) -> float:
+def check_share(value: Any, default: float, field: str) -> float:
+    """A number from 0 to 1; the default for None."""
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:

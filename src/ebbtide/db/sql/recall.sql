@@ -25,7 +25,7 @@ AND (cardinality(%(foreign)s::text[]) = 0 OR NOT m.namespace ^@ ANY(%(foreign)s:
         %(metadata_path)s::jsonpath, %(metadata_values)s::jsonb, true) IS TRUE)))
 
 -- fragment: live
-m.status = 'active' AND (m.expires_at IS NULL OR m.expires_at > %(now)s) AND (m.valid_from IS NULL OR m.valid_from <= %(valid_at)s)
+m.status = 'active' AND m.maturity <> 'invalidated' AND (m.expires_at IS NULL OR m.expires_at > %(now)s) AND (m.valid_from IS NULL OR m.valid_from <= %(valid_at)s)
 AND CASE WHEN m.superseded_by IS NULL THEN m.invalidated_at IS NULL OR m.invalidated_at > %(valid_at)s
          ELSE %(with_superseded)s OR m.invalidated_at > %(valid_at)s END
 
@@ -222,7 +222,7 @@ ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s;
 
 -- name: judge
 -- One memory measured against a query: which condition of the scope it fails, how near it is, which words it holds.
-SELECT m.status, m.superseded_by, m.expires_at, m.valid_from, m.invalidated_at, m.namespace, {{named}} AS named, {{filtered}} AS filtered,
+SELECT m.status, m.maturity, m.superseded_by, m.expires_at, m.valid_from, m.invalidated_at, m.namespace, {{named}} AS named, {{filtered}} AS filtered,
        (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, m.embedding IS NOT NULL AS has_vector,
        (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS t(query) WHERE m.search @@ t.query)::integer AS words
 FROM {{source}}

@@ -1,0 +1,31 @@
+-- What a memory goes through after it was written: doubt and trust, its weight, what its use was worth.
+
+-- name: change
+-- Gives one memory, locked before, its new state. What is active is not deleted.
+UPDATE memory m
+SET status = %(status)s, maturity = %(maturity)s, confirmed_at = %(confirmed_at)s, invalidated_at = %(invalidated_at)s,
+    expires_at = %(expires_at)s, superseded_by = %(superseded_by)s, importance = %(importance)s,
+    deleted_at = CASE WHEN %(status)s = 'active' THEN NULL ELSE m.deleted_at END, revision = m.revision + 1,
+    updated_at = %(now)s, current_since = greatest(%(now)s, m.current_since)
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s;
+
+-- name: live_successor
+-- The memory that stands in the place of a superseded one: not forgotten, put away, run out or found to be wrong.
+SELECT m.id FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.id = %(id)s AND m.status = 'active' AND m.maturity <> 'invalidated'
+  AND (m.expires_at IS NULL OR m.expires_at > %(now)s);
+
+-- name: feedback
+-- Counts one judgement of how useful a memory was when it came back.
+INSERT INTO strength AS s (tenant_id, memory_id, positive, negative)
+VALUES (%(tenant)s, %(id)s, %(positive)s, %(negative)s)
+ON CONFLICT (tenant_id, memory_id) DO UPDATE
+SET positive = s.positive + excluded.positive, negative = s.negative + excluded.negative;
+
+-- name: repeated
+-- The memories of some namespaces that say what a context block said, current ones first.
+SELECT {{memory_row}}
+FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombstoned' AND m.namespace = ANY(%(namespaces)s::text[])
+  AND (m.content_hash = ANY(%(hashes)s::bytea[]) OR m.content = ANY(%(bodies)s::text[]))
+ORDER BY m.superseded_by IS NOT NULL, m.status <> 'active', m.id;
