@@ -83,10 +83,11 @@ INSERT INTO memory_version ({{version_columns}}, current_until)
 SELECT {{version_columns}}, greatest(%(now)s, current_since) FROM memory WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]);
 
 -- name: supersede
--- Links memories to what replaced them; an open end of validity becomes the start of the new one.
+-- Links memories to what replaced them; validity ends where the new one starts, if it did not end before. What was wrong stays wrong.
 UPDATE memory m
-SET superseded_by = s.new_id, maturity = 'superseded', revision = m.revision + 1, updated_at = %(now)s,
-    current_since = greatest(%(now)s, m.current_since), invalidated_at = coalesce(m.invalidated_at, greatest(m.valid_from, s.starts_at))
+SET superseded_by = s.new_id, maturity = CASE m.maturity WHEN 'invalidated' THEN m.maturity ELSE 'superseded' END,
+    revision = m.revision + 1, updated_at = %(now)s, current_since = greatest(%(now)s, m.current_since),
+    invalidated_at = least(m.invalidated_at, greatest(m.valid_from, s.starts_at))
 FROM unnest(%(old_ids)s::uuid[], %(new_ids)s::uuid[], %(starts)s::timestamptz[]) AS s(old_id, new_id, starts_at)
 WHERE m.tenant_id = %(tenant)s AND m.id = s.old_id AND m.status <> 'tombstoned'
   AND (m.superseded_by IS NULL OR EXISTS (
