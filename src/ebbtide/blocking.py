@@ -99,6 +99,13 @@ class Ebbtide:
     history = blocking(AsyncEbbtide.history)
     revise = blocking(AsyncEbbtide.revise)
     forget = blocking(AsyncEbbtide.forget)
+    supersede = blocking(AsyncEbbtide.supersede)
+    invalidate = blocking(AsyncEbbtide.invalidate)
+    restore = blocking(AsyncEbbtide.restore)
+    confirm = blocking(AsyncEbbtide.confirm)
+    update_importance = blocking(AsyncEbbtide.update_importance)
+    feedback = blocking(AsyncEbbtide.feedback)
+    record_run = blocking(AsyncEbbtide.record_run)
     import_records = blocking(AsyncEbbtide.import_records)
 
     def __init__(self, inner: AsyncEbbtide, portal: BlockingPortal | None = None) -> None:

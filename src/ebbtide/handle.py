@@ -17,6 +17,7 @@ from ebbtide import recall as recalls
 from ebbtide import remember as writes
 from ebbtide.checks import check_caller
 from ebbtide.groups.jobs import AsyncJobs
+from ebbtide.groups.lifecycle import LifecycleVerbs
 from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncEbbtide"]
 
 
-class AsyncEbbtide:
+class AsyncEbbtide(LifecycleVerbs):
     """A store of memories, seen by one caller. Open it with `AsyncEbbtide.open`."""
 
     def __init__(self, store: Store, caller: Caller, *, owner: bool = True) -> None:

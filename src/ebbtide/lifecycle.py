@@ -1,0 +1,241 @@
+"""What happens to a memory after it was written: replaced, invalidated, restored, confirmed, weighed, judged."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from ebbtide.checks import check_caller, check_moment, check_text
+from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.identifiers import parse_id
+from ebbtide.manage import lock_memory, read_memory
+from ebbtide.remember import audit, remember_many
+from ebbtide.types import Draft
+from ebbtide.write.echo import without_echo
+from ebbtide.write.validate import check_share
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller, Memory, Remembered
+
+__all__ = ["confirm", "feedback", "invalidate", "record_run", "restore", "supersede", "update_importance"]
+
+RATINGS = ("positive", "negative", "neutral")
+SHORTEST_RUN_INPUT = 80
+"""Characters that a request must have to be kept: shorter ones are commands, such as “show mails”."""
+
+STATE = ("status", "maturity", "confirmed_at", "invalidated_at", "expires_at", "superseded_by", "importance")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """New values of a memory's state, and the audit row that tells of them."""
+
+    values: Mapping[str, Any]
+    action: Literal["status", "update"]
+    detail: Mapping[str, Any]
+
+
+Decide = Callable[["Transaction", "Memory"], Awaitable[Change | None]]
+
+
+async def change(
+    engine: Engine,
+    caller: Caller,
+    memory_id: UUID | str,
+    expected_revision: int | None,
+    decide: Decide,
+    now: datetime,
+) -> Memory:
+    """Lock a memory, decide on its new state, keep the old image, and write down what was done; None changes nothing.
+
+    Raises:
+        NotFound: the agent has no such memory, or it was forgotten.
+        StaleRevision: it is not at `expected_revision`.
+        Conflict: its state does not allow the change, or another live memory says the same.
+    """
+    id_ = parse_id(memory_id, "memory_id")
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await lock_memory(transaction, caller, id_, expected_revision)
+        before = await read_memory(transaction, caller, id_)
+        decided = await decide(transaction, before)
+        if decided is None:
+            return before
+        state = {name: decided.values.get(name, getattr(before, name)) for name in STATE}
+        await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)
+        try:
+            await transaction.run(
+                "lifecycle.change", tenant=caller.tenant, agent=caller.agent, id=id_, now=now, **state
+            )
+        except Conflict as error:
+            raise Conflict(
+                "Another live memory of this namespace says just that.",
+                field="memory_id",
+                remedy="Keep that one, or forget or supersede it first.",
+            ) from error
+        detail = {**decided.detail, "revision": before.revision + 1}
+        await audit(transaction, caller, decided.action, [(id_, detail)], now)
+        after = await read_memory(transaction, caller, id_)
+    engine.scopes.forget(caller.tenant)
+    return after
+
+
+async def supersede(
+    engine: Engine, caller: Caller, old_id: UUID | str, content: str, *, allow_pending: bool = False, **fields: Any
+) -> Remembered:
+    """Remember what holds in the place of a memory. See `AsyncEbbtide.supersede`."""
+    draft = {**fields, "content": content, "supersedes": parse_id(old_id, "old_id")}
+    return (await remember_many(engine, caller, [draft], allow_pending=allow_pending))[0]
+
+
+async def invalidate(
+    engine: Engine, caller: Caller, memory_id: UUID | str, *, at: Any = None, expected_revision: int | None = None
+) -> Memory:
+    """Say that a memory was wrong, or `at` which moment it ceased to be true. See `AsyncEbbtide.invalidate`."""
+    now = engine.clock.now()
+    moment = check_moment(at, "at", caller.timezone)
+
+    async def decide(_transaction: Transaction, memory: Memory) -> Change | None:
+        if moment is not None:
+            detail = {"operation": "invalidate", "from": _iso(memory.invalidated_at), "to": moment.isoformat()}
+            return Change({"invalidated_at": moment}, "update", detail)
+        if memory.maturity == "invalidated":
+            return None
+        # A superseded memory's validity has its end already, which a restoration needs again.
+        ended = memory.invalidated_at if memory.superseded_by is not None else now
+        return Change({"maturity": "invalidated", "invalidated_at": ended}, "status", _moved(memory, "invalidated"))
+
+    return await change(engine, caller, memory_id, expected_revision, decide, now)
+
+
+async def restore(
+    engine: Engine, caller: Caller, memory_id: UUID | str, *, expected_revision: int | None = None
+) -> Memory:
+    """Let a memory hold again. See `AsyncEbbtide.restore`."""
+    now = engine.clock.now()
+
+    async def decide(transaction: Transaction, memory: Memory) -> Change | None:
+        values: dict[str, Any] = {"status": "active"}
+        successor = await _live_successor(transaction, caller, memory, now)
+        if successor is not None and memory.maturity != "invalidated":
+            raise Conflict(
+                f"The memory was superseded by {successor}, which holds in its place.",
+                field="memory_id",
+                remedy="Invalidate or forget the successor first, or supersede it with what was said before.",
+            )
+        if successor is not None:
+            values["maturity"] = "superseded"
+        else:
+            values |= {"superseded_by": None, "invalidated_at": None}
+            if memory.maturity in ("invalidated", "superseded"):
+                values |= {"maturity": "unconfirmed", "confirmed_at": None}
+        if memory.expires_at is not None and memory.expires_at <= now:
+            values["expires_at"] = None
+        if all(getattr(memory, name) == value for name, value in values.items()):
+            return None
+        maturity = values.get("maturity", memory.maturity)
+        to = maturity if maturity != memory.maturity else "active"
+        return Change(values, "status", _moved(memory, to))
+
+    return await change(engine, caller, memory_id, expected_revision, decide, now)
+
+
+async def confirm(
+    engine: Engine, caller: Caller, memory_id: UUID | str, *, expected_revision: int | None = None
+) -> Memory:
+    """Say that a person has verified a memory. See `AsyncEbbtide.confirm`."""
+    now = engine.clock.now()
+
+    async def decide(_transaction: Transaction, memory: Memory) -> Change | None:
+        if memory.maturity in ("superseded", "invalidated") or memory.status != "active":
+            state = memory.maturity if memory.status == "active" else memory.status
+            raise Conflict(
+                f"The memory is {state}; only what holds can be confirmed.",
+                field="memory_id",
+                remedy="Restore it first, or confirm its successor.",
+            )
+        return Change({"maturity": "confirmed", "confirmed_at": now}, "status", _moved(memory, "confirmed"))
+
+    return await change(engine, caller, memory_id, expected_revision, decide, now)
+
+
+async def update_importance(
+    engine: Engine, caller: Caller, memory_id: UUID | str, value: float, *, expected_revision: int | None = None
+) -> Memory:
+    """Override how much a memory matters. See `AsyncEbbtide.update_importance`."""
+    now = engine.clock.now()
+    if value is None:
+        raise InvalidInput("value must be a number from 0 to 1.", field="value", remedy="Give a number such as 0.7.")
+    importance = check_share(value, 0.0, "value")
+
+    async def decide(_transaction: Transaction, memory: Memory) -> Change | None:
+        if memory.importance == importance:
+            return None
+        detail = {"operation": "importance", "from": memory.importance, "to": importance}
+        return Change({"importance": importance}, "update", detail)
+
+    return await change(engine, caller, memory_id, expected_revision, decide, now)
+
+
+async def feedback(engine: Engine, caller: Caller, memory_id: UUID | str, rating: str) -> Memory:
+    """Record how useful a memory was. See `AsyncEbbtide.feedback`."""
+    now = engine.clock.now()
+    id_ = parse_id(memory_id, "memory_id")
+    if rating not in RATINGS:
+        raise InvalidInput(
+            f"{str(rating)[:40]!r} is not a rating.", field="rating", remedy=f"Use one of {', '.join(RATINGS)}."
+        )
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await lock_memory(transaction, caller, id_, None)
+        if rating != "neutral":
+            counts = {"positive": int(rating == "positive"), "negative": int(rating == "negative")}
+            await transaction.run("lifecycle.feedback", tenant=caller.tenant, id=id_, **counts)
+        await audit(transaction, caller, "update", [(id_, {"operation": "feedback", "rating": rating})], now)
+        return await read_memory(transaction, caller, id_)
+
+
+async def record_run(
+    engine: Engine,
+    caller: Caller,
+    input: str,  # noqa: A002 - the public name
+    output: str,
+    *,
+    succeeded: bool = True,
+    task: str | None = None,
+    chat: str | None = None,
+) -> list[Remembered]:
+    """Remember what was asked and answered in a run. See `AsyncEbbtide.record_run`."""
+    place = check_caller(replace(caller, task=task or caller.task, chat=chat or caller.chat))
+    longest = engine.settings.max_content_characters
+    asked, answered = (
+        without_echo(check_text(text, field, longest)).rest.strip()
+        for text, field in ((input, "input"), (output, "output"))
+    )
+    drafts = [
+        Draft(content=text, kind="message", labels=("episodic",), tags=(tag,))
+        for text, tag, shortest in ((asked, "run_input", SHORTEST_RUN_INPUT), (answered, "run_output", 1))
+        if len(text) >= shortest
+    ]
+    return await remember_many(engine, place, drafts) if succeeded and drafts else []
+
+
+async def _live_successor(transaction: Transaction, caller: Caller, memory: Memory, now: datetime) -> UUID | None:
+    """What holds in the place of a superseded memory, None where nothing does any more."""
+    if memory.superseded_by is None:
+        return None
+    row = await transaction.one("lifecycle.live_successor", tenant=caller.tenant, id=memory.superseded_by, now=now)
+    return None if row is None else row[0]
+
+
+def _moved(memory: Memory, to: str) -> dict[str, str]:
+    """The detail of a change of status or maturity: from what, to what."""
+    return {"from": memory.maturity if memory.status == "active" else memory.status, "to": to}
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
