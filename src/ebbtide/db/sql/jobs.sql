@@ -74,7 +74,8 @@ DELETE FROM idempotency i WHERE i.tenant_id = %(tenant)s AND i.created_at < %(be
 
 -- name: delete_recalls
 -- Recalls that were logged long enough ago.
-DELETE FROM recall_log r WHERE r.tenant_id = %(tenant)s AND r.created_at < %(before)s;
+WITH old AS (DELETE FROM recall_log r WHERE r.tenant_id = %(tenant)s AND r.created_at < %(before)s RETURNING r.id)
+DELETE FROM recall_hit h USING old WHERE h.tenant_id = %(tenant)s AND h.recall_id = old.id;
 
 -- name: has_pending
 -- Whether a tenant has memories without their vectors.

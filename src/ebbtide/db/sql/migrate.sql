@@ -74,7 +74,7 @@ $$;
 GRANT ebbtide_app TO CURRENT_USER;
 
 -- name: grant_role
--- What the role may touch. The audit can only grow, the store's facts can only be read, and jobs can only be added.
+-- What the role may touch. Tombstones, receipts and the audit can only grow, the store's facts can only be read, and jobs can only be added.
 DO $$
 DECLARE
     name text;
@@ -83,12 +83,12 @@ BEGIN
     FOR name IN
         SELECT tablename FROM pg_tables
         WHERE schemaname = 'ebbtide' AND tablename NOT LIKE 'procrastinate%%' AND tablename !~ '^memory_[0-9]+$'
-          AND tablename NOT IN ('store', 'audit', 'audit_seal', 'job_failure')
+          AND tablename NOT IN ('store', 'tombstone', 'receipt', 'audit', 'audit_seal', 'job_failure')
     LOOP
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ebbtide.%%I TO ebbtide_app', name);
     END LOOP;
     GRANT SELECT ON ebbtide.store TO ebbtide_app;
-    GRANT SELECT, INSERT ON ebbtide.audit, ebbtide.audit_seal TO ebbtide_app;
+    GRANT SELECT, INSERT ON ebbtide.tombstone, ebbtide.receipt, ebbtide.audit, ebbtide.audit_seal TO ebbtide_app;
     GRANT INSERT ON ebbtide.procrastinate_jobs, ebbtide.procrastinate_events TO ebbtide_app;
     GRANT SELECT (id, status, queueing_lock) ON ebbtide.procrastinate_jobs TO ebbtide_app;
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA ebbtide TO ebbtide_app;

@@ -208,6 +208,7 @@ CREATE TABLE memory_version (
     FOREIGN KEY (tenant_id, id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX memory_version_scope ON memory_version (tenant_id, agent_id, current_since);
+CREATE INDEX memory_version_successor ON memory_version (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
 CREATE TABLE entity (
     tenant_id text NOT NULL,
@@ -224,6 +225,7 @@ CREATE TABLE entity (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX entity_name ON entity (tenant_id, agent_id, name_hash);
+CREATE INDEX entity_page ON entity (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
 
 CREATE TABLE entity_alias (
     tenant_id text NOT NULL,
@@ -266,6 +268,7 @@ CREATE TABLE relation (
 );
 CREATE INDEX relation_subject ON relation (tenant_id, subject_id);
 CREATE INDEX relation_object ON relation (tenant_id, object_id);
+CREATE INDEX relation_memory ON relation (tenant_id, memory_id);
 
 -- A derived relation and the two it follows from; it vanishes with either.
 CREATE TABLE derivation (
@@ -276,6 +279,7 @@ CREATE TABLE derivation (
     FOREIGN KEY (tenant_id, relation_id) REFERENCES relation (tenant_id, id) ON DELETE CASCADE,
     FOREIGN KEY (tenant_id, premise_id) REFERENCES relation (tenant_id, id) ON DELETE CASCADE
 );
+CREATE INDEX derivation_premise ON derivation (tenant_id, premise_id);
 
 -- A session's revision fences late work: what was captured at an older one is refused.
 CREATE TABLE session (
@@ -300,6 +304,7 @@ CREATE TABLE turn (
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, chat_id, id)
 );
+CREATE INDEX turn_memory ON turn (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
 
 CREATE TABLE document (
     tenant_id text NOT NULL,
@@ -327,6 +332,8 @@ CREATE TABLE conflict (
     FOREIGN KEY (tenant_id, older_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
     FOREIGN KEY (tenant_id, newer_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
 );
+CREATE INDEX conflict_older ON conflict (tenant_id, older_id);
+CREATE INDEX conflict_newer ON conflict (tenant_id, newer_id);
 
 CREATE TABLE legal_hold (
     tenant_id text NOT NULL,
@@ -338,14 +345,29 @@ CREATE TABLE legal_hold (
     PRIMARY KEY (tenant_id, id)
 );
 
+-- What is left of a forgotten memory for ever: its id is never used again.
+CREATE TABLE tombstone (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    revision integer NOT NULL,
+    deleted_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+-- One erasure each, in a chain of digests per tenant: digest = sha256(previous_digest || body). The body is canonical JSON.
 CREATE TABLE receipt (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
-    body jsonb NOT NULL,
+    number bigint NOT NULL,
+    memory_id uuid,
+    body text NOT NULL,
+    previous_digest bytea NOT NULL,
     digest bytea NOT NULL,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
 );
+CREATE UNIQUE INDEX receipt_number ON receipt (tenant_id, number);
+CREATE INDEX receipt_memory ON receipt (tenant_id, memory_id);
 
 -- The first answer to a client's key, given again to a retry.
 CREATE TABLE idempotency (
@@ -359,9 +381,13 @@ CREATE TABLE idempotency (
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, agent_id, key)
 );
+CREATE INDEX idempotency_memory ON idempotency (tenant_id, memory_id);
 
+-- Numbers are given while the writer holds the tenant's audit lock, so all below one that a sealer sees are there or never will
+-- be. The digest is of the row itself; what has a wrong one was not written, or not left, by the engine.
 CREATE TABLE audit (
     tenant_id text NOT NULL,
+    number bigint GENERATED ALWAYS AS IDENTITY,
     id uuid NOT NULL,
     at timestamptz NOT NULL,
     agent_id text NOT NULL,
@@ -369,32 +395,45 @@ CREATE TABLE audit (
     action text NOT NULL CHECK (action IN ('read', 'write', 'update', 'delete', 'status', 'warning')),
     memory_id uuid,
     detail jsonb NOT NULL DEFAULT '{}',
-    seal_id uuid,
+    digest bytea,
     PRIMARY KEY (tenant_id, id)
 );
+CREATE UNIQUE INDEX audit_number ON audit (tenant_id, number);
 CREATE INDEX audit_memory ON audit (tenant_id, memory_id);
 
+-- A link of the audit's chain: it covers the rows with after_number < number <= last_number, and follows from the seal before.
 CREATE TABLE audit_seal (
     tenant_id text NOT NULL,
-    id uuid NOT NULL,
+    number bigint NOT NULL,
+    after_number bigint NOT NULL,
+    last_number bigint NOT NULL,
+    row_count integer NOT NULL,
     previous_digest bytea NOT NULL,
     digest bytea NOT NULL,
-    row_count integer NOT NULL,
     sealed_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, id)
+    PRIMARY KEY (tenant_id, number)
 );
 
--- What was asked and which ids came back with which scores; never content.
+-- When something was asked, by whom, and under which profile; never what.
 CREATE TABLE recall_log (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
     agent_id text NOT NULL,
     user_id text,
     profile text NOT NULL,
-    memory_ids uuid[] NOT NULL,
-    relevance double precision[] NOT NULL,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX recall_log_time ON recall_log (tenant_id, created_at);
+
+-- Which memories came back, at which place and with which relevance. A row each, so that a forgotten one is found quickly.
+CREATE TABLE recall_hit (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    recall_id uuid NOT NULL,
+    place integer NOT NULL,
+    relevance double precision NOT NULL,
+    PRIMARY KEY (tenant_id, memory_id, recall_id)
 );
 
 CREATE TABLE serendipity_arm (
@@ -440,8 +479,8 @@ BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
         'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict',
-        'legal_hold', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'serendipity_arm',
-        'route_statistic', 'lexeme_statistic']
+        'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
+        'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
