@@ -23,7 +23,10 @@ from ebbtide.models.fake import FakeEmbedder
 from tests.conftest import Opener
 from tests.stores import DIMENSION, SETTINGS
 
-VERBS = ["remember", "remember_many", "recall", "context", "explain", "get", "browse", "history", "revise", "forget"]
+VERBS = [
+    "remember", "remember_many", "recall", "context", "explain", "get", "browse", "history", "revise", "forget",
+    "supersede", "invalidate", "restore", "confirm", "update_importance", "feedback", "record_run",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
