@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from ebbtide import ContextBlock, Ebbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import InvalidInput
-from ebbtide.identifiers import new_id
 from tests.stores import START
 
 DAY = r"\d+/\d+/\d{4}"
@@ -26,14 +25,6 @@ HEADER = re.compile(
 
 def headers(block: ContextBlock) -> list[str]:
     return [line for line in block.text.splitlines() if HEADER.match(line)]
-
-
-def add_rule(owner: Any, pattern: str, instruction: str | None = None, bonus: float = 0.0) -> None:
-    owner.execute(
-        """INSERT INTO namespace_rule (tenant_id, id, pattern, bonus, instruction, created_at)
-           VALUES ('default', %s, %s, %s, %s, %s)""",
-        [new_id(START), pattern, bonus, instruction, START],
-    )
 
 
 def test_the_form_of_a_block(memory: Ebbtide, clock: FixedClock) -> None:
@@ -80,9 +71,9 @@ def test_the_maturity_marker_appears_only_when_it_says_something(memory: Ebbtide
     assert text.count("unconfirmed") == 0
 
 
-def test_entries_of_one_instruction_stand_together_under_it(memory: Ebbtide, owner: Any) -> None:
+def test_entries_of_one_instruction_stand_together_under_it(memory: Ebbtide) -> None:
     instruction = "USER PREFERENCE (MEMORY): take it into account in your answer:"
-    add_rule(owner, "vector.agent.*.preferences", instruction)
+    memory.rules.add("vector.agent.*.preferences", instruction=instruction)
     memory.remember("ferry ferry seat at the window", namespace="vector.agent.ana.preferences")
     memory.remember("ferry timetable", namespace="vector.global.memory")
     memory.remember("ferry with a vegetarian meal", namespace="vector.agent.ana.preferences")
@@ -95,8 +86,8 @@ def test_entries_of_one_instruction_stand_together_under_it(memory: Ebbtide, own
     assert "timetable" not in between
 
 
-def test_an_instruction_can_say_where_its_group_goes(memory: Ebbtide, owner: Any) -> None:
-    add_rule(owner, "vector.team.*", "Before.\n{{content}}\nAfter.")
+def test_an_instruction_can_say_where_its_group_goes(memory: Ebbtide) -> None:
+    memory.rules.add("vector.team.*", instruction="Before.\n{{content}}\nAfter.")
     memory.remember_many([{"content": f"ferry {word}", "namespace": "vector.team.a"} for word in ("one", "two")])
     text = memory.context("ferry").text
     assert (text.count("Before."), text.count("After."), text.count("{{content}}")) == (1, 1, 0)
@@ -104,10 +95,10 @@ def test_an_instruction_can_say_where_its_group_goes(memory: Ebbtide, owner: Any
     assert text.index("After.") > max(text.index("ferry one"), text.index("ferry two"))
 
 
-def test_the_most_specific_instruction_wins(memory: Ebbtide, owner: Any) -> None:
-    add_rule(owner, "vector.*", "General.")
-    add_rule(owner, "vector.team.travel", "Special.")
-    add_rule(owner, "vector.${user_id}.travel", "Templated.")
+def test_the_most_specific_instruction_wins(memory: Ebbtide) -> None:
+    memory.rules.add("vector.*", instruction="General.")
+    memory.rules.add("vector.team.travel", instruction="Special.")
+    memory.rules.add("vector.${user_id}.travel", instruction="Templated.")
     memory.remember("ferry", namespace="vector.team.travel.sea")
     text = memory.context("ferry").text
     assert "Special." in text
@@ -115,9 +106,9 @@ def test_the_most_specific_instruction_wins(memory: Ebbtide, owner: Any) -> None
     assert "Templated." not in text
 
 
-def test_groups_are_ordered_by_their_best_entry(memory: Ebbtide, owner: Any) -> None:
-    add_rule(owner, "vector.a", "Instruction A.")
-    add_rule(owner, "vector.b", "Instruction B.")
+def test_groups_are_ordered_by_their_best_entry(memory: Ebbtide) -> None:
+    memory.rules.add("vector.a", instruction="Instruction A.")
+    memory.rules.add("vector.b", instruction="Instruction B.")
     memory.remember("ferry to Bergen at seven", namespace="vector.b")
     memory.remember("oranges", namespace="vector.a")
     memory.remember("pears", namespace="vector.b")
@@ -126,9 +117,9 @@ def test_groups_are_ordered_by_their_best_entry(memory: Ebbtide, owner: Any) -> 
     assert block.text.index("pears") < block.text.index("oranges")
 
 
-def test_a_bonus_of_a_rule_reaches_ranking(memory: Ebbtide, owner: Any) -> None:
-    add_rule(owner, "vector.b", bonus=0.1)
-    add_rule(owner, "vector.*", bonus=0.05)
+def test_a_bonus_of_a_rule_reaches_ranking(memory: Ebbtide) -> None:
+    memory.rules.add("vector.b", bonus=0.1)
+    memory.rules.add("vector.*", bonus=0.05)
     memory.remember("ferry", namespace="vector.a")
     memory.remember("the ferry", namespace="vector.b")
     relevances = {hit.namespace: hit for hit in memory.recall("ferry", profile="ontheia")}

@@ -13,6 +13,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from ebbtide.errors import InvalidInput
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.profiles import AsyncProfiles
+from ebbtide.groups.rules import AsyncRules
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.transfer import export_pages
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
-__all__ = ["Ebbtide", "Jobs", "Profiles"]
+__all__ = ["Ebbtide", "Jobs", "Profiles", "Rules"]
 
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
@@ -78,6 +79,15 @@ class Profiles(BlockingGroup[AsyncProfiles]):
     get = blocking(AsyncProfiles.get)
 
 
+class Rules(BlockingGroup[AsyncRules]):
+    """Rules on namespaces: bonuses, instructions, and what holds for memories written there."""
+
+    add = blocking(AsyncRules.add)
+    list = blocking(AsyncRules.list)
+    remove = blocking(AsyncRules.remove)
+    preview = blocking(AsyncRules.preview)
+
+
 class Jobs(BlockingGroup[AsyncJobs]):
     """Background work: embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
 
@@ -113,6 +123,7 @@ class Ebbtide:
         self._stack = ExitStack()
         self._portal = portal
         self.profiles = Profiles(self, inner.profiles)
+        self.rules = Rules(self, inner.rules)
         self.jobs = Jobs(self, inner.jobs)
 
     @classmethod

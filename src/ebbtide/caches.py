@@ -8,11 +8,22 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
+from typing import Any
 from uuid import UUID
 
-__all__ = ["Access", "AccessBuffer", "OutgrownTenants", "ScopeCache", "ScopeShape", "WordSample"]
+__all__ = [
+    "Access",
+    "AccessBuffer",
+    "GovernanceCache",
+    "OutgrownTenants",
+    "ScopeCache",
+    "ScopeShape",
+    "WordSample",
+]
 
 MOST_SCOPES = 1_000
+MOST_TENANTS = 1_000
+MOST_LAID_DOWN = 1_000
 SAMPLE_SECONDS = 300.0
 ASK_AGAIN_SECONDS = 60.0
 
@@ -127,3 +138,35 @@ class OutgrownTenants:
         taken, self._waiting = sorted(self._waiting), set()
         self._told.update(dict.fromkeys(taken, time.monotonic() + ASK_AGAIN_SECONDS))
         return taken
+
+
+class GovernanceCache:
+    """What tenants have laid down, each as of one revision; what was known at another is dropped."""
+
+    def __init__(self) -> None:
+        self._tenants: OrderedDict[str, tuple[UUID | None, dict[Hashable, Any]]] = OrderedDict()
+
+    def get(self, tenant: str, revision: UUID | None, key: Hashable) -> Any:
+        """What is known under the key at this revision, or None."""
+        known = self._tenants.get(tenant)
+        return known[1].get(key) if known is not None and known[0] == revision else None
+
+    def latest(self, tenant: str, key: Hashable) -> Any:
+        """What is known under the key at the revision seen last, or None; the store may have moved on."""
+        known = self._tenants.get(tenant)
+        return known[1].get(key) if known is not None else None
+
+    def put(self, tenant: str, revision: UUID | None, key: Hashable, value: Any) -> None:
+        """Remember a value that was read at this revision; the tenant unused longest makes room."""
+        known = self._tenants.get(tenant)
+        if known is None or known[0] != revision or len(known[1]) >= MOST_LAID_DOWN:
+            known = (revision, dict[Hashable, Any]())
+        known[1][key] = value
+        self._tenants[tenant] = known
+        self._tenants.move_to_end(tenant)
+        while len(self._tenants) > MOST_TENANTS:
+            self._tenants.popitem(last=False)
+
+    def forget(self, tenant: str) -> None:
+        """Drop what is known of a tenant."""
+        self._tenants.pop(tenant, None)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
-from ebbtide.caches import AccessBuffer, OutgrownTenants, ScopeCache
+from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ScopeCache
 
 __all__ = ["Engine"]
 
@@ -32,6 +32,7 @@ class Engine:
     scopes: ScopeCache = field(default_factory=ScopeCache)
     accesses: AccessBuffer = field(default_factory=AccessBuffer)
     outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)
+    governance: GovernanceCache = field(default_factory=GovernanceCache)
     tenants: set[str] = field(default_factory=set[str])
 
     @property

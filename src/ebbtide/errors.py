@@ -5,6 +5,7 @@
     │   ├── InvalidProfile     a ranking profile that cannot be computed
     │   ├── MissingInput       a value the chosen profile needs was not given
     │   └── IdempotencyMismatch  one key, two different bodies
+    ├── Forbidden              the handle may not do that                    (403)
     ├── NotFound               no such memory, profile or job in this scope  (404)
     ├── Conflict               the stored state moved on                     (409)
     │   ├── StaleRevision      another writer was first
@@ -29,6 +30,7 @@ from typing import ClassVar
 __all__ = [
     "Conflict",
     "EbbtideError",
+    "Forbidden",
     "IdempotencyMismatch",
     "InvalidInput",
     "InvalidProfile",
@@ -91,6 +93,13 @@ class IdempotencyMismatch(InvalidInput):
 
     code = "idempotency_mismatch"
     status = 409
+
+
+class Forbidden(EbbtideError):
+    """The handle's scopes or its agent's policy do not allow that. Ask for the scope, or have the policy changed."""
+
+    code = "forbidden"
+    status = 403
 
 
 class NotFound(EbbtideError):

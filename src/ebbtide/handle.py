@@ -19,6 +19,7 @@ from ebbtide.checks import check_caller
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.lifecycle import LifecycleVerbs
 from ebbtide.groups.profiles import AsyncProfiles
+from ebbtide.groups.rules import AsyncRules
 from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
 from ebbtide.types import (
@@ -51,6 +52,7 @@ class AsyncEbbtide(LifecycleVerbs):
         self._owner = owner
         self.caller = check_caller(caller)
         self.profiles = AsyncProfiles(self)
+        self.rules = AsyncRules(self)
         self.jobs = AsyncJobs(self)
 
     @classmethod

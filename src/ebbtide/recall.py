@@ -12,6 +12,7 @@ from ebbtide.checks import check_vector
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.personal import holds_personal_data
 from ebbtide.govern.profiles import resolve_profile
+from ebbtide.govern.rules import rules_at
 from ebbtide.rank.gates import Selection, select
 from ebbtide.rank.profile import Profile, narrow
 from ebbtide.rank.score import Scored, score
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller, Hit, Memory
+    from ebbtide.types import Caller, Hit, Memory, Rule
 
 __all__ = ["Searched", "note_access", "recall", "search"]
 
@@ -79,9 +80,12 @@ async def search(
     min_similarity: float | None = None,
     vector: Any = None,
     asked_at: datetime | None = None,
+    trial: Rule | None = None,
     **narrowed: Any,
 ) -> Searched:
     """Search, score and select. "In May" is seen from `asked_at`, which is now unless the moment of asking lies back.
+
+    `trial` is a rule that counts for this search although it is not saved.
 
     Raises:
         InvalidInput: an argument is not acceptable; the error names it.
@@ -110,7 +114,12 @@ async def search(
     async with engine.database.transaction(
         caller.tenant, snapshot=True, settings=index_settings(engine, route)
     ) as transaction:
-        terms, rules = await read_prelude(transaction, caller.tenant, question, engine.facts.text_search_configuration)
+        terms, revision = await read_prelude(
+            transaction, caller.tenant, question, engine.facts.text_search_configuration
+        )
+        rules = await rules_at(engine, transaction, caller.tenant, revision)
+        if trial is not None:
+            rules = rules.with_rule(trial)
         found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
         watch.lap("candidates")
         scored = score(ranking, found.candidates, now=scope.now.timestamp())

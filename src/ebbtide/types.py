@@ -14,6 +14,7 @@ __all__ = [
     "JOB_STATUSES",
     "KINDS",
     "OUTCOMES",
+    "PERSONAL_DATA_MODES",
     "Caller",
     "ContextBlock",
     "Draft",
@@ -26,8 +27,12 @@ __all__ = [
     "Kind",
     "Memory",
     "Outcome",
+    "PersonalDataMode",
     "Recall",
     "Remembered",
+    "Rule",
+    "RulePreview",
+    "RuledHit",
     "Source",
     "TagFilter",
     "Trace",
@@ -43,6 +48,9 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 Outcome = Literal["stored", "duplicate", "near_duplicate", "superseded", "conflict", "quarantined", "dropped", "echo"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
+
+PersonalDataMode = Literal["allow", "redact", "drop", "quarantine"]
+PERSONAL_DATA_MODES: tuple[str, ...] = get_args(PersonalDataMode)
 
 Source = Literal["vector", "full_text", "both", "graph"]
 
@@ -292,6 +300,63 @@ class Explanation(_Public):
     relevance: float | None = None
     contributions: dict[str, float] = Field(default_factory=dict)
     reason: str
+
+
+class Rule(_Public):
+    """What is laid down for the namespaces that `pattern` covers, and for all below them.
+
+    In a pattern `${…}` is exactly one segment and `*` any remainder. `bonus`, from -1 to 10, is a share of the
+    relevance: 0.1 adds a tenth; those of all matching rules add up. Of the others the longest pattern that sets one
+    decides: `instruction` heads the memories in a context block (`{{content}}` stands for them), `default_kind` is the
+    kind of a memory written without one, `personal_data` what is done with e-mail addresses, phone numbers and the
+    like, `retention_days` for how long a memory is kept. `id` is None until the rule is saved.
+    """
+
+    pattern: str
+    bonus: float = 0.0
+    instruction: str | None = None
+    default_kind: Kind | None = None
+    personal_data: PersonalDataMode | None = None
+    retention_days: int | None = None
+    id: UUID | None = None
+    created_at: datetime | None = None
+
+
+class RuledHit(_Public):
+    """One memory under the rules as they are, and as they would be.
+
+    Ranks count from 1 and are None where it does not come back; so is a relevance where it is no candidate.
+    """
+
+    id: UUID
+    content: str
+    namespace: str
+    covered: bool
+    rank_before: int | None
+    rank_after: int | None
+    relevance_before: float | None
+    relevance_after: float | None
+    instruction_before: str | None
+    instruction_after: str | None
+
+
+class RulePreview(_Public):
+    """What a rule would change for a query: every memory that comes back without it or with it, best first with it."""
+
+    rule: Rule
+    query: str
+    hits: tuple[RuledHit, ...]
+
+    @property
+    def changed(self) -> tuple[RuledHit, ...]:
+        """The hits that the rule moves, brings in, drops or puts under another instruction."""
+        return tuple(
+            hit
+            for hit in self.hits
+            if hit.rank_before != hit.rank_after
+            or hit.relevance_before != hit.relevance_after
+            or hit.instruction_before != hit.instruction_after
+        )
 
 
 class ContextBlock(_Public):

@@ -1,4 +1,4 @@
-"""Namespaces: what is a path, what a pattern matches, in Python and in SQL alike, and which rule bears on a path."""
+"""Namespaces: what is a path, and what a pattern matches, in Python and in SQL alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ebbtide import Ebbtide
 from ebbtide.db.statements import statements
 from ebbtide.errors import InvalidInput
-from ebbtide.govern.namespaces import NamespaceScope, Rule, bonus_of, check_namespace, instruction_of, read_scope
+from ebbtide.govern.namespaces import NamespaceScope, check_namespace, read_scope
 from ebbtide.types import Caller
 
 ANYBODY = Caller("default", "default")
@@ -127,27 +127,3 @@ def test_what_is_no_path_is_refused(path: str) -> None:
 @pytest.mark.parametrize("path", ["a", "vector.agent.ana.memory", "vector.漢字.é", "a_b.c%", "x" * 500])
 def test_a_dotted_path_is_accepted(path: str) -> None:
     assert check_namespace(path) == path
-
-
-def test_a_rule_covers_what_lies_below_it_and_bonuses_add_up() -> None:
-    rules = [Rule("vector.agent.${user_id}.howto", 0.1), Rule("vector.agent.*", 0.05), Rule("vector.global", -0.02)]
-    assert bonus_of(rules, "vector.agent.ana.howto.sql") == pytest.approx(0.15)
-    assert bonus_of(rules, "vector.agent.ana.howto") == pytest.approx(0.15)
-    assert bonus_of(rules, "vector.agent.ana.x.howto") == pytest.approx(0.05)
-    assert bonus_of(rules, "vector.agent.ana.howtos") == pytest.approx(0.05)
-    assert bonus_of(rules, "vector.agent") == 0
-    assert bonus_of(rules, "vector.global.memory") == pytest.approx(-0.02)
-
-
-def test_the_longest_instruction_has_the_most_segments_then_the_most_letters() -> None:
-    rules = [
-        Rule("vector.*", instruction="wide"),
-        Rule("vector.agent.${user_id}.howto", instruction="template"),
-        Rule("vector.agent.ana.*", instruction="star"),
-        Rule("vector.agent.ana.howto", instruction="literal"),
-        Rule("vector.agent.ana.howto.sql.deep"),
-    ]
-    chosen = {
-        path: instruction_of(rules, path) for path in ("vector.agent.ana.howto.sql", "vector.agent.bob.howto", "x")
-    }
-    assert [rule.instruction if rule else None for rule in chosen.values()] == ["literal", "template", None]

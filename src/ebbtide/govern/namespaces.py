@@ -1,25 +1,34 @@
-"""Namespaces: what a path may look like, what a pattern matches, and which rules bear on a path."""
+"""Namespaces: what a path may look like, and what a pattern matches."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ebbtide.types import Caller
 
-__all__ = ["NamespaceScope", "Rule", "bonus_of", "check_namespace", "default_namespace", "instruction_of", "read_scope"]
+__all__ = [
+    "TEMPLATE",
+    "NamespaceScope",
+    "check_namespace",
+    "check_pattern",
+    "default_namespace",
+    "expression_of",
+    "read_scope",
+    "rule_specificity",
+]
 
 LONGEST = 500
 FORBIDDEN = re.compile(r"[*${}\s\x00-\x1f\x7f]")
-TEMPLATE = re.compile(r"\$\{[a-z_]+\}")
+TEMPLATE = re.compile(r"\$\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +55,6 @@ class NamespaceScope:
             or any(re.fullmatch(expression[1:-1], namespace) for expression in self.expressions)
         )
         return named and (not namespace.startswith(self.foreign) or namespace.startswith(self.own))
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule on the namespaces that `pattern` covers: a bonus to relevance, an instruction for the context block."""
-
-    pattern: str
-    bonus: float = 0.0
-    instruction: str | None = None
 
 
 def check_namespace(namespace: str, field: str = "namespace") -> str:
@@ -107,68 +107,77 @@ def read_scope(patterns: Sequence[str] | str | None, caller: Caller) -> Namespac
             field="namespaces",
             remedy="Leave namespaces out to read all, or name at least one.",
         )
+    return _compiled_scope(tuple(check_pattern(pattern, "namespaces") for pattern in listed))
+
+
+@lru_cache(maxsize=1024)
+def _compiled_scope(patterns: tuple[str, ...]) -> NamespaceScope:
     exact, prefixes, expressions = list[str](), list[str](), list[str]()
-    for pattern in listed:
-        body = _checked_pattern(pattern)
-        if body == "*":
+    for pattern in patterns:
+        if pattern == "*":
             return NamespaceScope(everything=True)
-        if "*" not in body:
-            exact.append(body)
-        elif body.endswith(".*") and "*" not in body[:-1]:
-            prefixes.append(body[:-1])
+        if "*" not in pattern:
+            exact.append(pattern)
+        elif pattern.endswith(".*") and "*" not in pattern[:-1]:
+            prefixes.append(pattern[:-1])
         else:
-            expressions.append(_expression(body))
+            expressions.append(f"^{expression_of(pattern)}$")
     return NamespaceScope(False, tuple(exact), tuple(prefixes), tuple(expressions))
 
 
-def _checked_pattern(pattern: str) -> str:
-    segments = check_text(pattern, "namespaces", LONGEST).split(".")
-    plain = "x".join(pattern.split("*"))
-    if any("*" in segment and segment != "*" for segment in segments):
-        raise InvalidInput(
-            f"The pattern {pattern[:80]!r} has a * inside a segment.",
-            field="namespaces",
-            remedy="Use * for whole segments only, as in vector.team.*.",
-        )
-    check_namespace(plain, "namespaces")
+def check_pattern(
+    pattern: str,
+    field: str,
+    *,
+    templates: Literal["any", "none"] | frozenset[str] = "none",
+    wildcards: bool = True,
+) -> str:
+    """The pattern itself, if every segment is a literal, a `*` where there may be `wildcards`, or a template.
+
+    `templates` says which `${…}` may stand for a segment: none, any, or those named.
+
+    Raises:
+        InvalidInput: naming the field, and what is wrong with the pattern.
+    """
+    segments = check_text(pattern, field, LONGEST).split(".")
+    for segment in segments:
+        if "*" in segment and (segment != "*" or not wildcards):
+            raise InvalidInput(
+                f"The pattern {pattern[:80]!r} has a * {'inside a segment' if wildcards else 'in it'}.",
+                field=field,
+                remedy="Use * for whole segments only, as in vector.team.*."
+                if wildcards
+                else "Name the namespace in full; only what is read may be a pattern.",
+            )
+        if "$" in segment and templates != "none":
+            name = TEMPLATE.fullmatch(segment)
+            if name is None or (templates != "any" and name[1] not in templates):
+                known = "${user_id}" if templates == "any" else ", ".join(f"${{{one}}}" for one in sorted(templates))
+                raise InvalidInput(
+                    f"{segment[:80]!r} cannot stand for a segment of a namespace.",
+                    field=field,
+                    remedy=f"Use {known} as a whole segment, or a plain one.",
+                )
+    plain = ["x" if segment == "*" or (templates != "none" and TEMPLATE.fullmatch(segment)) else segment
+             for segment in segments]  # fmt: skip
+    check_namespace(".".join(plain), field)
     return pattern
 
 
-def _expression(pattern: str) -> str:
-    """An anchored regular expression that means the same to PostgreSQL and to Python."""
-    segments = [
-        r"[^.]+(\.[^.]+)*" if segment == "*" else re.sub(r"([^\w])", r"\\\1", segment) for segment in pattern.split(".")
-    ]
-    return "^" + r"\.".join(segments) + "$"
+def expression_of(pattern: str) -> str:
+    """A regular expression that means the same to PostgreSQL and to Python: `${…}` is one segment, `*` one or more."""
+    return r"\.".join(_segment_expression(segment) for segment in pattern.split("."))
 
 
-@lru_cache(maxsize=4096)
-def _rule_expression(pattern: str) -> re.Pattern[str]:
-    """A rule covers what its pattern matches and everything below: `${…}` is one segment, `*` any remainder."""
-    parts = [
-        "[^.]+" if TEMPLATE.fullmatch(segment) else r"[^.]+(?:\.[^.]+)*" if segment == "*" else re.escape(segment)
-        for segment in pattern.split(".")
-    ]
-    return re.compile(r"\.".join(parts) + r"(?:\..+)?")
+def _segment_expression(segment: str) -> str:
+    if segment == "*":
+        return r"[^.]+(\.[^.]+)*"
+    return r"[^.]+" if TEMPLATE.fullmatch(segment) else re.sub(r"([^\w])", r"\\\1", segment)
 
 
-def _matching(rules: Iterable[Rule], namespace: str) -> list[Rule]:
-    return [rule for rule in rules if _rule_expression(rule.pattern).fullmatch(namespace)]
+def rule_specificity(pattern: str) -> tuple[int, int, int, str]:
+    """What makes one pattern longer than another: its segments, then its literal characters.
 
-
-def bonus_of(rules: Iterable[Rule], namespace: str) -> float:
-    """Σ of the bonuses of every rule that covers the namespace."""
-    return sum(rule.bonus for rule in _matching(rules, namespace))
-
-
-def instruction_of(rules: Iterable[Rule], namespace: str) -> Rule | None:
-    """The rule whose instruction governs the namespace: of several, the one with the longest pattern.
-
-    Longest means the most segments, then the most literal characters.
+    Of equals, the one with fewer `*` is the longer, and at last the alphabet decides, so that there is always one.
     """
-    instructed = [rule for rule in _matching(rules, namespace) if rule.instruction]
-    return max(
-        instructed,
-        key=lambda rule: (rule.pattern.count("."), len(TEMPLATE.sub("", rule.pattern).replace("*", ""))),
-        default=None,
-    )
+    return pattern.count("."), len(TEMPLATE.sub("", pattern).replace("*", "")), -pattern.count("*"), pattern

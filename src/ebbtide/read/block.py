@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from ebbtide.govern.namespaces import Rule, instruction_of
 from ebbtide.types import ContextBlock
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Hit, Memory
 
 __all__ = ["Entry", "render_block"]
@@ -53,7 +53,7 @@ class Entry:
 
 def render_block(
     hits: Sequence[Hit],
-    rules: Sequence[Rule],
+    rules: RuleBook,
     *,
     count_tokens: Callable[[str], int],
     budget: int | None,
@@ -110,16 +110,15 @@ def shorter(body: str) -> list[str]:
     return sentences[::-1] + [" ".join(words[:length]) + " …" for length in lengths if 0 < length < len(words)]
 
 
-def entry_of(memory: Memory, rules: Sequence[Rule], zone: ZoneInfo, nonce: str) -> Entry:
+def entry_of(memory: Memory, rules: RuleBook, zone: ZoneInfo, nonce: str) -> Entry:
     """The memory as an entry. Its date is the day it was written, in the caller's zone."""
     written = day(memory.created_at, zone)
     mark = ""
     if memory.maturity == "confirmed":
         confirmed = day(memory.confirmed_at, zone) if memory.confirmed_at is not None else written
         mark = ", confirmed by the user" + (f" on {confirmed}" if confirmed != written else "")
-    rule = instruction_of(rules, memory.namespace)
     header = f"--- MEMORY ENTRY (Stored on {written}{mark}, Namespace: {memory.namespace}) ---"
-    return Entry(memory.id, header, escape(memory.content, nonce), rule.instruction if rule else None)
+    return Entry(memory.id, header, escape(memory.content, nonce), rules.on(memory.namespace).instruction)
 
 
 def day(moment: datetime, zone: ZoneInfo) -> str:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbtide.govern.namespaces import Rule, bonus_of
 from ebbtide.rank.candidates import Candidates, ListwiseInputs, Source
 from ebbtide.read.question import term_query
 from ebbtide.text import words_text
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from ebbtide.caches import WordSample
     from ebbtide.db.database import Transaction
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.profile import Profile
     from ebbtide.read.question import Question
     from ebbtide.read.route import Route
@@ -78,12 +80,12 @@ class Found:
 
 async def read_prelude(
     transaction: Transaction, tenant: str, question: Question, configuration: str
-) -> tuple[Terms, list[Rule]]:
-    """The query's words, stemmed as the store's memories are, and the tenant's rules on namespaces."""
-    words, rules = await transaction.one(
+) -> tuple[Terms, UUID | None]:
+    """The query's words, stemmed as the store's memories are, and the revision of what the tenant laid down."""
+    words, revision = await transaction.one(
         "recall.prelude", tenant=tenant, configuration=configuration, text=words_text(question.asked, asking=True)
     )
-    return Terms(tuple(words)), [Rule(*rule) for rule in rules or ()]
+    return Terms(tuple(words)), revision
 
 
 async def find(
@@ -95,7 +97,7 @@ async def find(
     vector: Any,
     route: Route,
     settings: Settings,
-    rules: Sequence[Rule],
+    rules: RuleBook,
 ) -> Found:
     """The rows either arm finds, with what the profile's law reads of each, and what superseded some of them."""
     tide = profile.tide
@@ -151,7 +153,7 @@ def idf(rows: float, found: float) -> float:
     return math.log(1 + (max(rows, found) - found + 0.5) / (found + 0.5))
 
 
-def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rule], lexical_maximum: float) -> Found:
+def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, lexical_maximum: float) -> Found:
     """Candidates from the rows of one statement."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 10)
     (ids, similarity, context, by_vector, by_words, lexical, successors, superseded, chats, sequence, speakers,
@@ -174,7 +176,7 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: Sequence[Rul
         asks_for_latest=question.latest,
         successor_index=positions_of(successors, ids),
     )
-    bonuses = {namespace: bonus_of(rules, namespace) for namespace in set(namespaces)} if rules else {}
+    bonuses = {namespace: rules.on(namespace).bonus for namespace in set(namespaces)} if rules else {}
     candidates = Candidates.build(
         ids,
         similarity=np.clip(cosine, 0.0, 1.0),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from ebbtide.govern.namespaces import Rule
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.score import Scored
@@ -35,6 +35,6 @@ class Searched:
     scored: Scored
     selection: Selection
     memories: Mapping[UUID, Memory]
-    rules: Sequence[Rule]
+    rules: RuleBook
     notes: tuple[str, ...]
     milliseconds: Mapping[str, float]

@@ -20,3 +20,26 @@ INSERT INTO tenant (tenant_id, created_at) VALUES (%(tenant)s, %(now)s) ON CONFL
 -- name: tenants
 -- Every tenant, for the owner's scheduled work.
 SELECT tenant_id FROM tenant ORDER BY tenant_id;
+
+-- name: mark_changed
+-- Gives a tenant's policies and rules a new revision, in the transaction that changes them.
+INSERT INTO tenant AS t (tenant_id, governance, created_at) VALUES (%(tenant)s, %(revision)s, %(now)s)
+ON CONFLICT (tenant_id) DO UPDATE SET governance = excluded.governance;
+
+-- name: revision
+-- The revision of a tenant's policies and rules; NULL, or no row, where it never had any.
+SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s;
+
+-- name: add_rule
+-- Keeps a rule on namespaces.
+INSERT INTO namespace_rule (tenant_id, id, pattern, bonus, instruction, default_kind, personal_data, retention_days, created_at)
+VALUES (%(tenant)s, %(id)s, %(pattern)s, %(bonus)s, %(instruction)s, %(default_kind)s, %(personal_data)s, %(retention_days)s, %(now)s);
+
+-- name: rules
+-- Every rule on namespaces, in the order in which they were added.
+SELECT r.pattern, r.bonus, r.instruction, r.default_kind, r.personal_data, r.retention_days, r.id, r.created_at
+FROM namespace_rule r WHERE r.tenant_id = %(tenant)s ORDER BY r.created_at, r.id;
+
+-- name: remove_rule
+-- Removes a rule, and answers with its id where there was one.
+DELETE FROM namespace_rule r WHERE r.tenant_id = %(tenant)s AND r.id = %(id)s RETURNING r.id;

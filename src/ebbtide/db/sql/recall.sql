@@ -113,10 +113,9 @@ coalesce(s.access_count, 0) AS access_count
 (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, (1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity
 
 -- name: prelude
--- The distinct words of a query, stemmed as the store's memories are, and the tenant's rules on namespaces.
+-- The distinct words of a query, stemmed as the store's memories are, and the revision of the tenant's policies and rules.
 SELECT tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s)),
-       (SELECT jsonb_agg(jsonb_build_array(pattern, bonus, instruction) ORDER BY created_at, id) FROM namespace_rule
-        WHERE tenant_id = %(tenant)s);
+       (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s);
 
 -- name: shape
 -- How many live memories a scope holds, and who speaks in the agent's conversations.

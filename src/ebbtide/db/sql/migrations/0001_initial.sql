@@ -19,9 +19,11 @@ CREATE TABLE store (
     created_at timestamptz NOT NULL
 );
 
+-- `governance` is a new value whenever a policy or a rule of the tenant changes: what was read of them at another is out of date.
 CREATE TABLE tenant (
     tenant_id text PRIMARY KEY,
     settings jsonb NOT NULL DEFAULT '{}',
+    governance uuid,
     created_at timestamptz NOT NULL
 );
 

@@ -1,0 +1,220 @@
+"""Rules on namespaces: kept for a tenant, and read as what they say together of one namespace."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ebbtide.checks import check_text
+from ebbtide.errors import InvalidInput, NotFound
+from ebbtide.govern.namespaces import check_pattern, expression_of, rule_specificity
+from ebbtide.identifiers import new_id, parse_id
+from ebbtide.text import is_blank
+from ebbtide.types import KINDS, PERSONAL_DATA_MODES, Rule
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+
+__all__ = [
+    "Bearing",
+    "RuleBook",
+    "add_rule",
+    "as_rule",
+    "covers",
+    "current_rules",
+    "list_rules",
+    "remove_rule",
+    "rules_at",
+]
+
+SMALLEST_BONUS, LARGEST_BONUS = -1.0, 10.0
+LONGEST_INSTRUCTION = 10_000
+LONGEST_RETENTION_DAYS = 36_525
+MOST_NAMESPACES = 10_000
+RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """What all rules together say of one namespace: the sum of their bonuses, and the settings of the most specific."""
+
+    bonus: float = 0.0
+    instruction: str | None = None
+    default_kind: str | None = None
+    personal_data: str | None = None
+    retention_days: int | None = None
+
+
+class RuleBook:
+    """The rules of a tenant, and what they say of the namespaces that were asked about."""
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.rules = tuple(rules)
+        self._known: dict[str, Bearing] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    def on(self, namespace: str) -> Bearing:
+        """What the rules say of a namespace."""
+        known = self._known.get(namespace)
+        if known is None:
+            if len(self._known) >= MOST_NAMESPACES:
+                self._known.clear()
+            known = self._known[namespace] = bearing_of(self.rules, namespace)
+        return known
+
+    def with_rule(self, rule: Rule) -> RuleBook:
+        """The book with one more rule, in place of the one that has its id."""
+        return RuleBook([*(kept for kept in self.rules if rule.id is None or kept.id != rule.id), rule])
+
+
+def covers(rule: Rule, namespace: str) -> bool:
+    """Whether a rule bears on the namespace: it matches the pattern, or lies below what does."""
+    return _compiled(rule.pattern).fullmatch(namespace) is not None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(expression_of(pattern) + r"(\..+)?")
+
+
+def bearing_of(rules: Iterable[Rule], namespace: str) -> Bearing:
+    """What rules say of a namespace: bonuses add up, and of the settings the longest pattern's wins.
+
+    Longest means the most segments, then the most literal characters; of equals the one added first.
+    """
+    matching = [rule for rule in rules if covers(rule, namespace)]
+    if not matching:
+        return Bearing()
+    ordered = sorted(matching, key=lambda rule: rule_specificity(rule.pattern), reverse=True)
+
+    def longest(field: str) -> Any:
+        return next((value for rule in ordered if (value := getattr(rule, field)) is not None), None)
+
+    return Bearing(
+        math.fsum(rule.bonus for rule in matching),
+        longest("instruction"),
+        longest("default_kind"),
+        longest("personal_data"),
+        longest("retention_days"),
+    )
+
+
+async def rules_at(engine: Engine, transaction: Transaction, tenant: str, revision: UUID | None) -> RuleBook:
+    """The tenant's rules at the revision that the same snapshot showed, read only where they changed since."""
+    known = engine.governance.get(tenant, revision, RULES)
+    if isinstance(known, RuleBook):
+        return known
+    rows = await transaction.named("govern.rules", tenant=tenant) if revision is not None else ()
+    book = RuleBook(Rule.model_construct(**row._asdict()) for row in rows)
+    engine.governance.put(tenant, revision, RULES, book)
+    return book
+
+
+async def current_rules(engine: Engine, tenant: str) -> RuleBook:
+    """The tenant's rules as they are now."""
+    async with engine.database.transaction(tenant, snapshot=True) as transaction:
+        row = await transaction.one("govern.revision", tenant=tenant)
+        return await rules_at(engine, transaction, tenant, row[0] if row is not None else None)
+
+
+async def list_rules(engine: Engine, caller: Caller) -> list[Rule]:
+    """The tenant's rules, in the order in which they were added."""
+    return list((await current_rules(engine, caller.tenant)).rules)
+
+
+def as_rule(rule: Rule | Mapping[str, Any]) -> Rule:
+    """A rule from itself or from its fields, every one of them acceptable.
+
+    Raises:
+        InvalidInput: naming the field.
+    """
+    if isinstance(rule, Rule):
+        return check_rule(rule)
+    if not isinstance(rule, Mapping):
+        raise InvalidInput("A rule is an object.", field="rule", remedy="Give a mapping with a pattern, or a Rule.")
+    unknown = next((str(name) for name in rule if name not in Rule.model_fields), None)
+    if unknown is not None or "pattern" not in rule:
+        raise InvalidInput(
+            f"A rule has no field {unknown[:40]!r}." if unknown else "The rule has no pattern.",
+            field=unknown or "pattern",
+            remedy=f"A rule has the fields {', '.join(Rule.model_fields)}.",
+        )
+    given = dict(rule)
+    if given.get("id") is not None:
+        given["id"] = parse_id(given["id"], "id")
+    return check_rule(Rule.model_construct(**given))
+
+
+async def add_rule(engine: Engine, caller: Caller, rule: Rule) -> Rule:
+    """Keep a rule; answers with it as it is kept.
+
+    Raises:
+        InvalidInput: the pattern or a setting is not acceptable; the error names it.
+    """
+    now = engine.clock.now()
+    kept = check_rule(rule).model_copy(update={"id": new_id(now), "created_at": now})
+    values = {name: value for name, value in kept if name != "created_at"}
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await transaction.run("govern.mark_changed", tenant=caller.tenant, revision=new_id(now), now=now)
+        await transaction.run("govern.add_rule", tenant=caller.tenant, now=now, **values)
+    return kept
+
+
+async def remove_rule(engine: Engine, caller: Caller, rule_id: UUID | str) -> None:
+    """Remove a rule.
+
+    Raises:
+        NotFound: the tenant has no such rule.
+    """
+    id_, now = parse_id(rule_id, "rule_id"), engine.clock.now()
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await transaction.run("govern.mark_changed", tenant=caller.tenant, revision=new_id(now), now=now)
+        if await transaction.one("govern.remove_rule", tenant=caller.tenant, id=id_) is None:
+            raise NotFound(f"There is no rule {id_}.", field="rule_id", remedy="List the rules to see which there are.")
+
+
+def check_rule(rule: Rule) -> Rule:
+    """The rule itself, if every field is acceptable.
+
+    Raises:
+        InvalidInput: naming the field.
+    """
+    check_pattern(rule.pattern, "pattern", templates="any")
+    bonus, days = rule.bonus, rule.retention_days
+    if isinstance(bonus, bool) or not isinstance(bonus, int | float) or not SMALLEST_BONUS <= bonus <= LARGEST_BONUS:
+        raise InvalidInput(
+            f"bonus must be a number from {SMALLEST_BONUS:g} to {LARGEST_BONUS:g}.",
+            field="bonus",
+            remedy="Give a share of the relevance, such as 0.1 for a tenth more.",
+        )
+    if rule.instruction is not None and is_blank(check_text(rule.instruction, "instruction", LONGEST_INSTRUCTION)):
+        raise InvalidInput("The instruction is empty.", field="instruction", remedy="Leave it out, or give it a text.")
+    if rule.default_kind not in (None, *KINDS):
+        raise InvalidInput(
+            f"{str(rule.default_kind)[:40]!r} is not a kind of memory.",
+            field="default_kind",
+            remedy=f"Use one of {', '.join(KINDS)}.",
+        )
+    if rule.personal_data not in (None, *PERSONAL_DATA_MODES):
+        raise InvalidInput(
+            f"{str(rule.personal_data)[:40]!r} is nothing that can be done with personal data.",
+            field="personal_data",
+            remedy=f"Use {', '.join(PERSONAL_DATA_MODES)}.",
+        )
+    whole = isinstance(days, int) and not isinstance(days, bool)
+    if days is not None and not (whole and 1 <= days <= LONGEST_RETENTION_DAYS):
+        raise InvalidInput(
+            f"retention_days must be a whole number of days from 1 to {LONGEST_RETENTION_DAYS:,}.",
+            field="retention_days",
+            remedy="Leave it out to keep memories for good.",
+        )
+    return rule
