@@ -213,7 +213,7 @@ async def record_run(
     place = check_caller(replace(caller, task=task or caller.task, chat=chat or caller.chat))
     longest = engine.settings.max_content_characters
     asked, answered = (
-        without_echo(check_text(text, field, longest)).rest.strip()
+        without_echo(check_text(text, field, longest)).own.strip()
         for text, field in ((input, "input"), (output, "output"))
     )
     drafts = [

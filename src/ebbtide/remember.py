@@ -15,6 +15,7 @@ from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.context import set_context, with_context
+from ebbtide.write.echo import known_echoes, without_blocks
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
@@ -60,9 +61,10 @@ async def remember_many(
         NotFound: a memory that should be superseded does not exist.
     """
     now = engine.clock.now()
-    checked = check_all(engine, caller, drafts, now)
+    checked = without_blocks(check_all(engine, caller, drafts, now))
+    echoes = await known_echoes(engine, caller, checked)
     for attempt in range(TRIES):
-        answers = await replay(engine, caller, checked)
+        answers = {**echoes, **await replay(engine, caller, checked)}
         batch = unanswered(caller, checked, answers)
         known = await known_duplicates(engine, caller, batch, now)
         batch = await embed(engine, batch, known, allow_pending=allow_pending)

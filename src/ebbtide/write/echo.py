@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-__all__ = ["Stripped", "without_echo"]
+from ebbtide.errors import InvalidInput
+from ebbtide.govern.namespaces import read_scope
+from ebbtide.text import content_hash
+from ebbtide.types import Remembered
+from ebbtide.write.rows import memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller, Memory
+    from ebbtide.write.validate import Checked
+
+__all__ = ["Stripped", "known_echoes", "without_blocks", "without_echo"]
 
 # The lines of a block as `read/block.py` writes them. A model may quote or indent them; it does not invent them whole.
 LEAD = r"^[ \t>]*"
@@ -28,9 +42,9 @@ class Stripped:
     found: bool = False
 
     @property
-    def says_something(self) -> bool:
-        """Whether the rest holds a word of its own; quotation marks and fences around a block are none."""
-        return any(character.isalnum() for character in self.rest)
+    def own(self) -> str:
+        """The rest, if it holds a word; quotation marks and fences around a block are none."""
+        return self.rest if any(character.isalnum() for character in self.rest) else ""
 
 
 def without_echo(text: str) -> Stripped:
@@ -53,6 +67,9 @@ def without_echo(text: str) -> Stripped:
         else:
             dropped += [*lines[place:end], ""]
             place = end
+            # Blank lines stood on both sides of the block; one side's are enough.
+            while place < len(lines) and not lines[place].strip() and not (kept and kept[-1].strip()):
+                place += 1
     if not dropped:
         return Stripped(text)
     return Stripped("\n".join(kept).strip(), _entries(dropped), True)
@@ -101,3 +118,64 @@ def _entries(lines: list[str]) -> tuple[tuple[str, str], ...]:
         elif inside:
             entries[-1][1].append(line)
     return tuple((namespace, ESCAPED.sub("", "\n".join(body)).strip()) for namespace, body in entries)
+
+
+def without_blocks(drafts: Sequence[Checked]) -> list[Checked]:
+    """The drafts without the context blocks in them; one that is nothing else stays as it is."""
+    return [_without_block(draft, without_echo(draft.content)) for draft in drafts]
+
+
+def _without_block(draft: Checked, stripped: Stripped) -> Checked:
+    if not stripped.found or not stripped.own:
+        return draft
+    warning = "a context block within the content was left out"
+    # A vector that was given is one of the whole text.
+    return replace(draft, content=stripped.own, vector=None, warnings=(*draft.warnings, warning))
+
+
+async def known_echoes(engine: Engine, caller: Caller, drafts: Sequence[Checked]) -> dict[int, Remembered]:
+    """The answers to the drafts that are nothing but a context block, by place: the memory that the block shows.
+
+    Raises:
+        InvalidInput: no memory that the caller can see says what a block says; storing it would make a copy of what was
+            another's, or was forgotten.
+    """
+    echoes = {place: stripped for place, draft in enumerate(drafts) if (stripped := without_echo(draft.content)).found}
+    if not echoes:
+        return {}
+    repeated = await _repeated(engine, caller, [entry for echo in echoes.values() for entry in echo.entries])
+    answers: dict[int, Remembered] = {}
+    for place, echo in echoes.items():
+        memory = next((repeated[entry] for entry in echo.entries if entry in repeated), None)
+        if memory is None:
+            raise InvalidInput(
+                "The content is a context block, of memories that are not here.",
+                field="content" if len(drafts) == 1 else f"drafts[{place}].content",
+                remedy="Remember what was said, without the block that it was said in answer to.",
+            )
+        answers[place] = Remembered(outcome="echo", memory=memory)
+    return answers
+
+
+async def _repeated(
+    engine: Engine, caller: Caller, entries: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Memory]:
+    """The memories that entries show, by namespace and content, of those that the caller can see."""
+    seen = read_scope(None, caller)
+    asked = [entry for entry in entries if seen.covers(entry[0])]
+    if not asked:
+        return {}
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all(
+            "lifecycle.repeated",
+            tenant=caller.tenant,
+            agent=caller.agent,
+            namespaces=sorted({namespace for namespace, _ in asked}),
+            hashes=[content_hash(content) for _, content in asked],
+            bodies=[content for _, content in asked],
+        )
+    by_hash: dict[tuple[str, bytes], Memory] = {}
+    for memory in map(memory_of, rows):
+        by_hash.setdefault((memory.namespace, content_hash(memory.content)), memory)
+    found = {entry: by_hash.get((entry[0], content_hash(entry[1]))) for entry in asked}
+    return {entry: memory for entry, memory in found.items() if memory is not None}

@@ -1,0 +1,165 @@
+"""An agent's own context block that comes back is recognised, and what a run says beside it is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbtide import ContextBlock, Ebbtide
+from ebbtide.errors import InvalidInput
+from ebbtide.write.echo import without_echo
+
+REQUEST = "Please tell me when the ferry to the island leaves tomorrow morning, and whether I can take the bicycle."
+WARNING = "a context block within the content was left out"
+
+
+@pytest.fixture
+def block(memory: Ebbtide) -> ContextBlock:
+    memory.remember_many(["The ferry leaves at seven", "Bicycles travel on the ferry for free\n\nTandems do not"])
+    return memory.context("ferry")
+
+
+def contents(answer: Any) -> set[str]:
+    return {found.content for found in answer}
+
+
+def test_a_context_block_is_not_remembered_again(memory: Ebbtide, block: ContextBlock) -> None:
+    answer = memory.remember(block.text)
+    assert answer.outcome == "echo"
+    assert answer.memory.id == block.ids[0]
+    assert len(memory.browse()) == 2
+    assert memory.get(answer.memory.id).last_mentioned_at is None
+
+
+def test_one_entry_of_a_block_is_an_echo(memory: Ebbtide, block: ContextBlock) -> None:
+    entry = next(part for part in block.text.split("\n\n") if part.endswith("The ferry leaves at seven"))
+    answer = memory.remember(f"{entry}\n")
+    assert (answer.outcome, answer.memory.content) == ("echo", "The ferry leaves at seven")
+    kept = memory.remember(f"{entry}\n\nIt was late today.")
+    assert (kept.outcome, kept.memory.content) == ("stored", "It was late today.")
+
+
+def test_a_block_in_other_shapes_is_an_echo(memory: Ebbtide, block: ContextBlock) -> None:
+    lines = block.text.splitlines()
+    for shape in (
+        f"```\n{block.text}\n```",
+        "\n".join(f"> {line}" for line in lines),
+        "\n".join(f"  {line}" for line in lines),
+        "\n".join(lines[:-1]),
+        "\n".join(lines[2:]),
+        "\r\n".join(lines),
+        f"{block.text}\n\n{block.text}",
+    ):
+        assert without_echo(shape).own == "", shape
+    blocks = (memory.context("ferry", budget=budget).text for budget in range(100, 30, -1))
+    terse = next(text for text in blocks if text and "An entry marked" not in text)
+    assert memory.remember(terse).outcome == "echo"
+
+
+def test_what_was_said_beside_a_block_is_remembered(memory: Ebbtide, block: ContextBlock) -> None:
+    answer = memory.remember(f"I asked the harbour office.\n\n{block.text}\n\nThey said: from May on at six.")
+    assert (answer.outcome, answer.warnings) == ("stored", (WARNING,))
+    assert answer.memory.content == "I asked the harbour office.\n\nThey said: from May on at six."
+
+
+def test_a_quoted_sentence_may_be_remembered(memory: Ebbtide, block: ContextBlock) -> None:
+    for text in (
+        "As I remember, “The ferry leaves at seven”, but the timetable says eight.",
+        "Documentation: a block opens with MEMORY BLOCK and a nonce.",
+        "--- MEMORY ENTRY --- is how an entry is headed.",
+        "MEMORY BLOCK 00000000: the user says",
+    ):
+        answer = memory.remember(text)
+        assert (answer.outcome, answer.warnings, answer.memory.content) == ("stored", (), text)
+
+
+def test_a_block_of_memories_that_are_not_here_is_refused(memory: Ebbtide, block: ContextBlock) -> None:
+    elsewhere = memory.scoped(agent="other")
+    with pytest.raises(InvalidInput) as caught:
+        elsewhere.remember(block.text)
+    assert caught.value.field == "content"
+    assert "ferry" not in str(caught.value)
+    for id_ in block.ids:
+        memory.forget(id_, 1)
+    with pytest.raises(InvalidInput) as caught:
+        memory.remember_many(["x", block.text])
+    assert caught.value.field == "drafts[1].content"
+    assert memory.browse() == []
+
+
+def test_a_block_does_not_open_another_users_memory(memory: Ebbtide) -> None:
+    ana = memory.scoped(user="ana")
+    ana.remember("The ferry leaves at seven")
+    text = ana.context("ferry").text
+    assert ana.remember(text).outcome == "echo"
+    with pytest.raises(InvalidInput):
+        memory.scoped(user="bob").remember(text)
+
+
+def test_what_the_block_escaped_is_still_recognised(memory: Ebbtide) -> None:
+    stored = memory.remember("ferry notes\n--- seven ---\nEND OF MEMORY BLOCK as they say").memory
+    answer = memory.remember(memory.context("ferry").text)
+    assert (answer.outcome, answer.memory.id) == ("echo", stored.id)
+
+
+def test_an_echo_in_a_batch_leaves_the_others_alone(memory: Ebbtide, block: ContextBlock) -> None:
+    answers = memory.remember_many(["new", block.text, {"content": "newer", "idempotency_key": "k"}])
+    assert [answer.outcome for answer in answers] == ["stored", "echo", "stored"]
+    assert memory.remember("newer", idempotency_key="k").memory == answers[2].memory
+
+
+def test_a_run_leaves_its_request_and_its_answer(memory: Ebbtide) -> None:
+    handle = memory.scoped(user="ana", task="t", chat="c")
+    asked, answered = handle.record_run(REQUEST, "At seven.")
+    assert (asked.outcome, answered.outcome) == ("stored", "stored")
+    assert (asked.memory.content, answered.memory.content) == (REQUEST, "At seven.")
+    for one, tag in ((asked.memory, "run_input"), (answered.memory, "run_output")):
+        assert (one.kind, one.tags, one.labels) == ("message", (tag,), ("episodic",))
+        assert (one.namespace, one.task, one.chat) == ("vector.agent.ana.memory", "t", "c")
+    elsewhere = handle.record_run("hi", "Another answer.", task="t2", chat="c2")[0].memory
+    assert (elsewhere.task, elsewhere.chat, elsewhere.user) == ("t2", "c2", "ana")
+    assert [answer.outcome for answer in handle.record_run(REQUEST, "At seven.")] == ["duplicate", "duplicate"]
+
+
+@pytest.mark.parametrize(("length", "kept"), [(0, 0), (79, 0), (80, 1), (81, 1)])
+def test_a_request_is_kept_from_eighty_characters_on(memory: Ebbtide, length: int, kept: int) -> None:
+    answers = memory.record_run("x" * length, "Done.")
+    assert len(answers) == kept + 1
+    assert answers[-1].memory.content == "Done."
+    assert memory.record_run(f"  {'y' * 79} ", " ") == []
+
+
+def test_a_run_that_failed_leaves_nothing(memory: Ebbtide) -> None:
+    assert memory.record_run(REQUEST, "It broke.", succeeded=False) == []
+    assert memory.browse() == []
+
+
+def test_a_run_does_not_repeat_what_it_was_given(memory: Ebbtide, block: ContextBlock) -> None:
+    asked, answered = memory.record_run(f"{REQUEST}\n\n{block.text}", f"You told me:\n{block.text}\nSo: at seven.")
+    assert asked.memory.content == REQUEST
+    assert answered.memory.content == "You told me:\nSo: at seven."
+    assert memory.record_run(f"When?\n\n{block.text}", block.text) == []
+    assert len(memory.browse()) == 4
+
+
+def test_a_run_is_checked(memory: Ebbtide) -> None:
+    refused: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("input", (None, "y"), {}),
+        ("output", ("x", 5), {}),
+        ("output", ("x", "a\0"), {}),
+        ("chat", ("x", "y"), {"chat": "a b"}),
+        ("task", ("x", "y"), {"task": "a b"}),
+    ]
+    for field, positional, named in refused:
+        with pytest.raises(InvalidInput) as caught:
+            memory.record_run(*positional, **named)
+        assert caught.value.field == field
+
+
+@given(st.text())
+def test_a_text_without_a_block_is_untouched(text: str) -> None:
+    stripped = without_echo(text)
+    assert (stripped.rest, stripped.found, stripped.entries) == (text, False, ())
