@@ -7,8 +7,8 @@ from uuid import UUID
 
 import numpy as np
 
-from ebbtide.errors import NotFound
 from ebbtide.identifiers import parse_id
+from ebbtide.manage import missing
 from ebbtide.rank.gates import drops
 from ebbtide.read.report import contributions_of
 from ebbtide.recall import Searched, search
@@ -110,11 +110,7 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
             if rows:
                 return _absent(id_, "scope", "unknown_then", None, scope.as_of.isoformat(), None)
     if not rows:
-        raise NotFound(
-            f"There is no memory {id_}.",
-            field="memory_id",
-            remedy="Check the id and the agent; a forgotten memory is gone.",
-        )
+        raise missing(id_)
     row = rows[0]
     now = scope.as_of or scope.now
     failed = next((check for check in _conditions(row, now, scope.valid_at) if check[0]), None)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
 
-__all__ = ["browse", "forget", "get", "history", "lock_memory", "read_memory", "revise"]
+__all__ = ["browse", "forget", "get", "history", "lock_memory", "missing", "read_memory", "revise"]
 
 MOST_BROWSED = 1_000
 

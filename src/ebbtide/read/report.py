@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from ebbtide.rank.candidates import Source
+from ebbtide.rank.explain import contributions
 from ebbtide.rank.gates import drops
 from ebbtide.rank.score import reported_similarity
 from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
@@ -34,7 +35,7 @@ def source_of(searched: Searched, place: int) -> SourceName:
 
 def contributions_of(searched: Searched, place: int) -> dict[str, float]:
     """What a candidate's relevance is made of, by name; the parts sum to it."""
-    return dict(zip(searched.scored.names, searched.scored.contributions[place].tolist(), strict=True))
+    return contributions(searched.scored, place)
 
 
 def hits_of(searched: Searched) -> tuple[Hit, ...]:
