@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "Database", "Transaction"]
 
 SCHEMA = "ebbtide"
-ROLE = "ebbtide_app"
 
 # Executions after which the driver prepares a statement by itself; the named ones ask for it at once.
 ONLY_WHEN_ASKED = 1_000_000
@@ -74,12 +73,16 @@ class Transaction:
 
 
 class Database:
-    """Connections to one store. The only place that opens, configures and closes them."""
+    """Connections to one store. The only place that opens, configures and closes them.
+
+    `written` are the tenants that transactions wrote to since someone last emptied it.
+    """
 
     def __init__(self, dsn: str, settings: Settings, *, role: str | None) -> None:
         self.dsn = dsn
         self.settings = settings
         self.role = role
+        self.written: set[str] = set()
         self._pool = AsyncConnectionPool(
             dsn,
             min_size=1,
@@ -127,11 +130,13 @@ class Database:
         snapshot: bool = False,
         settings: Mapping[str, str | int] | None = None,
         durable: bool = True,
+        upkeep: bool = False,
     ) -> AsyncGenerator[Transaction]:
         """A transaction that sees `tenant` alone.
 
         `snapshot` reads everything as of one moment and cannot write. `settings` are set for this transaction.
-        A transaction that is not `durable` may lose its last moments when the server crashes, and commits faster.
+        A transaction that is not `durable` may lose its last moments when the server crashes, and commits faster. One
+        for `upkeep` leaves nothing to see to afterwards.
 
         Raises:
             StoreError: whatever the driver raised inside the block, translated.
@@ -147,6 +152,8 @@ class Database:
                 await roll_back(connection)
                 raise
             await connection.execute("COMMIT", prepare=False)
+        if not (snapshot or upkeep):
+            self.written.add(tenant)
 
 
 @lru_cache(maxsize=1024)

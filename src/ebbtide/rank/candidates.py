@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -181,20 +180,6 @@ class Candidates:
             keyword_share=_optional_floats(keyword_share),
             listwise=listwise,
         )
-
-    @classmethod
-    def from_rows(
-        cls, columns: Sequence[str], rows: Sequence[Sequence[object]], *, listwise: ListwiseInputs | None = None
-    ) -> Candidates:
-        """Candidates from database rows whose values stand in the order of `columns`, named as in `build`.
-
-        Moments must come as seconds (`extract(epoch FROM …)::float8`), which spares a conversion a row.
-
-        Raises:
-            ValueError: the rows are not as long as `columns`.
-        """
-        values: list[Any] = list(zip(*rows, strict=True)) if rows else [() for _ in columns]
-        return cls.build(listwise=listwise, **dict(zip(columns, values, strict=True)))
 
 
 def _floats(values: Column | None, count: int, default: float) -> Floats:
