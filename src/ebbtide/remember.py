@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from ebbtide.errors import Conflict, IdempotencyMismatch, InvalidInput, ModelError
+from ebbtide.errors import Conflict, InvalidInput, ModelError
+from ebbtide.govern.rules import rules_in
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
+from ebbtide.write.batch import Batch, Withheld
 from ebbtide.write.context import set_context, with_context
+from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplicates
 from ebbtide.write.echo import known_echoes, without_blocks
+from ebbtide.write.idempotency import body_hash, keep_answers, replay
 from ebbtide.write.pending import enqueue_pending
-from ebbtide.write.rows import Row, from_draft, insert, memory_of
+from ebbtide.write.rows import Row, from_draft, insert
+from ebbtide.write.screen import screen
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Memory
 
 __all__ = ["remember_many"]
 
 TRIES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The drafts of one call that are not answered yet, with all that is known of each before the transaction."""
-
-    places: list[int]
-    drafts: list[Checked]
-    bodies: list[bytes]
-    hashes: list[bytes]
-    vectors: list[NDArray[np.float32] | None]
 
 
 async def remember_many(
@@ -65,8 +56,9 @@ async def remember_many(
     echoes = await known_echoes(engine, caller, checked)
     for attempt in range(TRIES):
         answers = {**echoes, **await replay(engine, caller, checked)}
-        batch = unanswered(caller, checked, answers)
-        known = await known_duplicates(engine, caller, batch, now)
+        async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+            batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
+            known = await known_duplicates(transaction, caller, batch, now)
         batch = await embed(engine, batch, known, allow_pending=allow_pending)
         try:
             async with engine.database.transaction(caller.tenant) as transaction:
@@ -77,7 +69,7 @@ async def remember_many(
             continue
         engine.tenants.add(caller.tenant)
         engine.scopes.forget(caller.tenant)
-        answers.update(zip(batch.places, stored, strict=True))
+        answers.update(stored)
         return [answers[place] for place in range(len(checked))]
     raise AssertionError("unreachable")
 
@@ -136,82 +128,26 @@ def as_draft(draft: Any, place: str) -> Draft:
     return Draft.model_construct(**given)
 
 
-def body_hash(draft: Checked) -> bytes:
-    """What must be the same when an idempotency key is used again."""
-    body = {
-        name: getattr(draft, name)
-        for name in draft.__slots__
-        if name not in ("vector", "expires_at", "warnings", "idempotency_key")
-    }
-    body["vector"] = None if draft.vector is None else draft.vector.tobytes().hex()
-    return hashlib.sha256(json.dumps(body, default=str, sort_keys=True).encode()).digest()
-
-
-async def replay(engine: Engine, caller: Caller, checked: Sequence[Checked]) -> dict[int, Remembered]:
-    """The first answers to the drafts whose idempotency keys were used before, by place."""
-    keys = {draft.idempotency_key: place for place, draft in enumerate(checked) if draft.idempotency_key is not None}
-    if not keys:
-        return {}
-    if len(keys) < sum(draft.idempotency_key is not None for draft in checked):
-        raise InvalidInput(
-            "Two drafts carry the same idempotency key.", field="idempotency_key", remedy="Give each draft its own key."
-        )
-    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        found = await transaction.all(
-            "remember.idempotent_answers", tenant=caller.tenant, agent=caller.agent, keys=list(keys)
-        )
-        rows = await transaction.all(
-            "memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=[row[2] for row in found]
-        )
-    memories = {row[0]: memory_of(row) for row in rows}
-    answers: dict[int, Remembered] = {}
-    for key, body, memory_id, outcome, warnings in found:
-        if body != body_hash(checked[keys[key]]):
-            raise IdempotencyMismatch(
-                f"The idempotency key {key!r} was used with another body.",
-                field="idempotency_key",
-                remedy="Use a new key.",
-            )
-        if memory_id in memories:
-            answers[keys[key]] = Remembered(outcome=outcome, memory=memories[memory_id], warnings=tuple(warnings))
-    return answers
-
-
-def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int, Remembered]) -> Batch:
-    """The drafts still to be written."""
-    places = [place for place in range(len(checked)) if place not in answers]
-    drafts = [checked[place] for place in places]
-    return Batch(
-        places,
-        drafts,
-        [body_hash(draft) if draft.idempotency_key else b"" for draft in drafts],
-        [content_hash(draft.content, caller.chat, draft.seq) for draft in drafts],
-        [draft.vector for draft in drafts],
-    )
-
-
-async def known_duplicates(engine: Engine, caller: Caller, batch: Batch, now: datetime) -> set[tuple[str, bytes]]:
-    """Namespace and hash of the drafts that live memories say already, so that they are not embedded for nothing."""
-    if not batch.drafts:
-        return set()
-    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        return {
-            (namespace, digest)
-            for _, _, namespace, digest, ended in await find_duplicates(transaction, caller, batch, now)
-            if not ended
-        }
-
-
-async def find_duplicates(transaction: Transaction, caller: Caller, batch: Batch, now: datetime) -> Sequence[Any]:
-    """Live memories of the agent with the namespace and hash of a draft."""
-    return await transaction.all(
-        "remember.find_duplicates",
-        tenant=caller.tenant,
-        agent=caller.agent,
-        namespaces=[draft.namespace for draft in batch.drafts],
-        hashes=batch.hashes,
-        now=now,
-    )
+def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int, Remembered], rules: RuleBook) -> Batch:
+    """The drafts still to be written, each as it passed the screen, and those that it held back."""
+    batch = Batch()
+    for place, given in enumerate(checked):
+        if place in answers:
+            continue
+        body = body_hash(given) if given.idempotency_key else b""
+        screened = screen(given, rules)
+        if screened.verdict == "drop":
+            batch.withheld.append(Withheld(place, given, body, "dropped", screened.kinds))
+            continue
+        draft = screened.draft
+        batch.places.append(place)
+        batch.drafts.append(draft)
+        batch.bodies.append(body)
+        batch.hashes.append(content_hash(draft.content, caller.chat, draft.seq))
+        batch.vectors.append(draft.vector)
+        batch.personal_data.append(screened.kinds)
+        batch.statuses.append("quarantined" if screened.verdict == "quarantine" else "active")
+    return batch
 
 
 async def embed(engine: Engine, batch: Batch, known: set[tuple[str, bytes]], *, allow_pending: bool) -> Batch:
@@ -240,8 +176,8 @@ async def embed(engine: Engine, batch: Batch, known: set[tuple[str, bytes]], *, 
 
 async def store(
     engine: Engine, transaction: Transaction, caller: Caller, batch: Batch, known: set[tuple[str, bytes]], now: datetime
-) -> list[Remembered]:
-    """Everything one call writes, in its one transaction.
+) -> dict[int, Remembered]:
+    """Everything one call writes, in its one transaction; answers by place.
 
     Raises:
         Conflict: another writer came between; the caller tries again from the start.
@@ -252,28 +188,33 @@ async def store(
     rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
     new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
     await set_context(transaction, caller.tenant, following)
-    existing = await mention_duplicates(transaction, caller, batch, memories, new, now)
-    outcomes = [outcome_of(memory, new, existing, key) for memory, key in zip(memories, keys_of(batch), strict=True)]
+    existing = await mention_duplicates(transaction, caller, batch, rows, new, now)
+    outcomes = [outcome_of(memory, new, existing, key) for memory, key in zip(memories, batch.identities(), strict=True)]
     superseding = links_of(batch, heads, [memory for _, memory in outcomes], now)
     await supersede(transaction, caller.tenant, superseding, now)
-    successors = {link.new_id for link in superseding}
-    answers = [
-        trusted(
+    answers = answers_of(batch, outcomes, {link.new_id for link in superseding})
+    await write_down(transaction, caller, batch, answers, superseding, now)
+    await know_tenant(engine, transaction, caller.tenant, now)
+    pending = [row.memory for row in rows if row.embedding is None and row.memory.id in new]
+    await enqueue_pending(engine, transaction, caller.tenant, pending)
+    return answers
+
+
+def answers_of(
+    batch: Batch, outcomes: Sequence[tuple[Outcome, Memory]], successors: Collection[UUID]
+) -> dict[int, Remembered]:
+    """What became of each draft, by its place in the call."""
+    answers = {
+        place: trusted(
             Remembered,
             outcome="superseded" if draft.supersedes is not None and memory.id in successors else outcome,
             memory=memory,
             warnings=draft.warnings,
         )
-        for draft, (outcome, memory) in zip(batch.drafts, outcomes, strict=True)
-    ]
-    await write_down(transaction, caller, batch, answers, superseding, now)
-    await know_tenant(engine, transaction, caller.tenant, now)
-    await enqueue_pending(
-        engine,
-        transaction,
-        caller.tenant,
-        [row.memory for row in rows if row.embedding is None and row.memory.id in new],
-    )
+        for place, draft, (outcome, memory) in zip(batch.places, batch.drafts, outcomes, strict=True)
+    }
+    for one in batch.withheld:
+        answers[one.place] = trusted(Remembered, outcome=one.outcome, memory=None, warnings=one.draft.warnings)
     return answers
 
 
@@ -293,111 +234,69 @@ def links_of(batch: Batch, heads: Mapping[UUID, Head], memories: Sequence[Memory
     return links
 
 
-def keys_of(batch: Batch) -> list[tuple[str, bytes]]:
-    """Namespace and hash of each draft: what makes two of them the same statement."""
-    return [(draft.namespace, digest) for draft, digest in zip(batch.drafts, batch.hashes, strict=True)]
-
-
 def new_rows(
     caller: Caller, batch: Batch, heads: Mapping[UUID, Head], known: set[tuple[str, bytes]], now: datetime
 ) -> tuple[list[Memory], list[Row]]:
     """A memory for each draft, and a row for each that is no known duplicate; repeats within the batch share one."""
     memories: list[Memory] = []
     rows: dict[tuple[str, bytes], Row] = {}
-    for draft, digest, vector in zip(batch.drafts, batch.hashes, batch.vectors, strict=True):
+    for position, (draft, vector, key) in enumerate(zip(batch.drafts, batch.vectors, batch.identities(), strict=True)):
         floor = heads[draft.supersedes].importance if draft.supersedes is not None else 0.0
-        memory = from_draft(draft, caller, now=now, pending=vector is None, importance_floor=floor)
+        status = batch.statuses[position]
+        memory = from_draft(draft, caller, now=now, pending=vector is None, importance_floor=floor, status=status)
         memories.append(memory)
-        key = (draft.namespace, digest)
         if key not in known:
-            rows.setdefault(key, Row(memory, digest, vector))
+            rows.setdefault(key, Row(memory, key[1], vector, personal_data=batch.personal_data[position]))
     return memories, list(rows.values())
-
-
-async def archive_ended(transaction: Transaction, caller: Caller, batch: Batch, now: datetime) -> None:
-    """Saying a thing again after it has run out makes a new memory; the old one steps aside."""
-    ended = sorted(row[0] for row in await find_duplicates(transaction, caller, batch, now) if row[4])
-    if ended:
-        await transaction.run("remember.keep_version", tenant=caller.tenant, ids=ended, now=now)
-        await transaction.run("remember.archive_ended", tenant=caller.tenant, ids=ended, now=now)
-
-
-async def mention_duplicates(
-    transaction: Transaction, caller: Caller, batch: Batch, memories: Sequence[Memory], new: set[UUID], now: datetime
-) -> dict[tuple[str, bytes], Memory]:
-    """The stored memories that drafts repeat, freshened, by namespace and hash."""
-    if all(memory.id in new for memory in memories):
-        return {}
-    found = {(row[2], row[3]): row[0] for row in await find_duplicates(transaction, caller, batch, now)}
-    if any(key not in found for key in keys_of(batch)):
-        raise Conflict("A memory that was about to be repeated went away.", remedy="Try again.")
-    ids = sorted({id_ for id_ in found.values() if id_ not in new})
-    await transaction.run("remember.lock", tenant=caller.tenant, ids=ids)
-    await transaction.run("remember.mention", tenant=caller.tenant, ids=ids, now=now)
-    rows = await transaction.all(
-        "memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=sorted(set(found.values()))
-    )
-    read = map(memory_of, rows)
-    live = {memory.id: memory for memory in read if memory.status == "active" and memory.superseded_by is None}
-    if any(id_ not in live for id_ in found.values()):
-        raise Conflict("A memory that was about to be repeated changed.", remedy="Try again.")
-    return {key: live[id_] for key, id_ in found.items()}
 
 
 def outcome_of(
     memory: Memory, new: set[UUID], existing: Mapping[tuple[str, bytes], Memory], key: tuple[str, bytes]
 ) -> tuple[Outcome, Memory]:
     """Whether a draft became a memory of its own or touched one that says the same."""
-    return ("stored", memory) if memory.id in new else ("duplicate", existing[key])
+    if memory.id not in new:
+        return "duplicate", existing[key]
+    return ("quarantined" if memory.status == "quarantined" else "stored"), memory
 
 
 async def write_down(
     transaction: Transaction,
     caller: Caller,
     batch: Batch,
-    answers: Sequence[Remembered],
+    answers: Mapping[int, Remembered],
     superseding: Sequence[Successor],
     now: datetime,
 ) -> None:
     """The audit of what was written, and the answers a retry shall be given."""
-    entries = [
-        (
-            answer.memory.id,
-            {"outcome": answer.outcome, "namespace": answer.memory.namespace, "dropped": list(answer.warnings)},
-        )
-        for answer in answers
+    written = [
+        (answer.memory, {"outcome": answer.outcome, "dropped": list(answer.warnings)}, kinds)
+        for answer, kinds in zip((answers[place] for place in batch.places), batch.personal_data, strict=True)
+    ]
+    entries: list[tuple[UUID | None, dict[str, Any]]] = [
+        (memory.id, {**detail, "namespace": memory.namespace} | ({"personal_data": list(kinds)} if kinds else {}))
+        for memory, detail, kinds in written
+        if memory is not None
+    ]
+    entries += [
+        (None, {"outcome": one.outcome, "namespace": one.draft.namespace, "personal_data": list(one.personal_data)})
+        for one in batch.withheld
     ]
     await audit(transaction, caller, "write", entries, now)
-    await audit(
-        transaction,
-        caller,
-        "status",
-        [(link.old_id, {"to": "superseded", "by": str(link.new_id)}) for link in superseding],
-        now,
-    )
-    for draft, body, answer in zip(batch.drafts, batch.bodies, answers, strict=True):
-        if draft.idempotency_key is None:
-            continue
-        kept = await transaction.one(
-            "remember.keep_answer",
-            tenant=caller.tenant,
-            agent=caller.agent,
-            key=draft.idempotency_key,
-            body_hash=body,
-            memory_id=answer.memory.id,
-            outcome=answer.outcome,
-            warnings=list(answer.warnings),
-            now=now,
-        )
-        if kept is None:
-            raise Conflict("The idempotency key was used at the same moment by another call.", remedy="Try again.")
+    replaced = [(link.old_id, {"to": "superseded", "by": str(link.new_id)}) for link in superseding]
+    await audit(transaction, caller, "status", replaced, now)
+    answered = [
+        (draft, body, answers[place])
+        for place, draft, body in zip(batch.places, batch.drafts, batch.bodies, strict=True)
+    ]
+    answered += [(one.draft, one.body, answers[one.place]) for one in batch.withheld]
+    await keep_answers(transaction, caller, answered, now)
 
 
 async def audit(
     transaction: Transaction,
     caller: Caller,
     action: str,
-    entries: Sequence[tuple[UUID, Mapping[str, Any]]],
+    entries: Sequence[tuple[UUID | None, Mapping[str, Any]]],
     now: datetime,
 ) -> None:
     """Note what was done to which memories, never what they say."""

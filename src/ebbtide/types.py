@@ -15,12 +15,14 @@ __all__ = [
     "KINDS",
     "OUTCOMES",
     "PERSONAL_DATA_MODES",
+    "Access",
     "Caller",
     "ContextBlock",
     "Draft",
     "Drop",
     "Explanation",
     "Forgotten",
+    "Grant",
     "Hit",
     "Imported",
     "Job",
@@ -79,8 +81,46 @@ def trusted(model: type[Model], /, **values: Any) -> Model:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """What an agent's policy grants one caller, its templates filled in; the fields are those of `Policy`.
+
+    `lacking` names the placeholder for which the caller gave no value, where `write` is None for that. `top_k` is None
+    where no policy says it. `revision` is the tenant's when the policy was read.
+    """
+
+    read: tuple[str, ...] = ()
+    tool_read: tuple[str, ...] = ()
+    write: str | None = None
+    allowed_write: tuple[str, ...] = ()
+    lacking: str | None = None
+    top_k: int | None = None
+    min_score: float | None = None
+    relative_cutoff: float | None = None
+    profile: str | None = None
+    allow_write: bool = False
+    allow_tool_write: bool = False
+    allow_tool_delete: bool = False
+    revision: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a policed caller may do: its scopes, whether a tool asks for it, and what its policy grants once looked up.
+
+    Without a grant nothing is readable and nothing writable.
+    """
+
+    scopes: frozenset[str]
+    tool: bool = False
+    grant: Grant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the tenant is the wall, the agent owns the memories, the rest says on whose behalf and where."""
+    """Who asks: the tenant is the wall, the agent owns the memories, the rest says on whose behalf and where.
+
+    `access` polices the caller; without it, it is the owner's and may do everything.
+    """
 
     tenant: str
     agent: str
@@ -89,6 +129,7 @@ class Caller:
     chat: str | None = None
     session: str | None = None
     timezone: str = "UTC"
+    access: Access | None = None
 
 
 class Draft(_Public):
@@ -160,10 +201,13 @@ class Memory(_Public):
 
 
 class Remembered(_Public):
-    """What became of one draft: the outcome, the memory it led to, and warnings about what was left out."""
+    """What became of one draft: the outcome, the memory it led to, and warnings about what was left out.
+
+    `memory` is None where the draft was dropped for the personal data in it.
+    """
 
     outcome: Outcome
-    memory: Memory
+    memory: Memory | None
     warnings: tuple[str, ...] = ()
 
 

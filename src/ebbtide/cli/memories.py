@@ -90,13 +90,9 @@ def outcome_of(remembered: Remembered) -> dict[str, Any]:
 def show_outcomes(console: Console, remembered: list[Remembered]) -> None:
     """A line for each memory, and one for each warning."""
     for one in remembered:
-        line(
-            console,
-            (one.outcome, "bold green"),
-            f"  {one.memory.id}  ",
-            (one.memory.namespace, "cyan"),
-            f"  {one.memory.content}",
-        )
+        kept = one.memory
+        told = (f"  {kept.id}  ", (kept.namespace, "cyan"), f"  {kept.content}") if kept is not None else ()
+        line(console, (one.outcome, "bold green"), *told)
         for warning in one.warnings:
             paragraph(console, (f"  {warning}", "yellow"))
 

@@ -85,7 +85,8 @@ class Story:
             self.clock.advance(told[-1].observed_at - self.clock.now())
             memory = self.memory.scoped(chat=told[0].chat)
             answers = await memory.remember_many([draft_of(one, ids) for one in told])
-            ids.update((one.ref, answer.memory.id) for one, answer in zip(told, answers, strict=True))
+            pairs = zip(told, answers, strict=True)
+            ids.update((one.ref, answer.memory.id) for one, answer in pairs if answer.memory is not None)
             progress(len(ids))
         seconds = time.perf_counter() - started
         self.clock.advance(self.script.now - self.clock.now())

@@ -116,7 +116,8 @@ async def _remember(handle: AsyncEbbtide, scopes: Sequence[EvaluationScope], tel
         for batch in _batches(scope.items):
             drafts = [_draft(item, memories) for item in batch]
             answers = await agent.scoped(chat=_chat(batch[0].chat)).remember_many(drafts)
-            memories.update((item.id, answer.memory.id) for item, answer in zip(batch, answers, strict=True))
+            pairs = zip(batch, answers, strict=True)
+            memories.update((item.id, answer.memory.id) for item, answer in pairs if answer.memory is not None)
             done += len(batch)
             tell("remember", done, total)
         loaded.append(_Loaded(scope, agent, memories))
@@ -181,7 +182,7 @@ async def _ask_all(
     for one in loaded:
         for question in one.scope.questions:
             started = time.perf_counter()
-            hits = await ranker(engine, one.handle.caller, question.text, DEPTH)
+            hits = await ranker(engine, one.handle.caller, question.text, DEPTH, question.asked_at)
             latency_ms = (time.perf_counter() - started) * 1000
             results.append(_result(question, hits, one.memories, latency_ms))
             tell(name, len(results), total)

@@ -1,44 +1,207 @@
-"""Structured personal data: e-mail, phone, US social security number, credit card, IPv4 address."""
+"""Structured personal data: e-mail, phone, US social security number, credit card, IPv4 address; found and redacted."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
+from typing import Any, cast
 
-__all__ = ["holds_personal_data", "personal_data_in"]
+__all__ = [
+    "Finding",
+    "find_personal_data",
+    "holds_personal_data",
+    "personal_data_in",
+    "redact",
+    "redact_value",
+    "value_texts",
+]
 
-EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-SOCIAL_SECURITY = re.compile(r"(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
-CARD = re.compile(r"(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])")
-IPV4 = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w]|\.\d)")
-# International form, or the North American one with separators; bare runs of digits are order numbers.
-PHONE = re.compile(
-    r"(?<![\w+])(?:\+\d{1,3}(?:[ .\-]?\(?\d{1,4}\)?){2,6}|\(?[2-9]\d{2}\)?[ .\-]\d{3}[.\-]\d{4})(?![\w-])"
+KINDS = ("email", "phone", "ssn", "card", "ipv4")
+
+# The last label is letters alone: what follows the @ of a package is its version. git@ leads to a repository.
+EMAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]+@(?:[\w-]+\.)+(?:[^\W\d_]{2,}|xn--[\w-]+)(?![\w-])")
+SOCIAL_SECURITY = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])")
+NAMED_SOCIAL_SECURITY = re.compile(
+    r"\b(?:ssn|social security(?: number| no\.?)?)(?: is)?[\s:#=]{0,3}"
+    r"((?!000|666|9)\d{3}[ -]?\d{2}[ -]?\d{4})(?![\w-])",
+    re.IGNORECASE,
 )
-FEWEST_PHONE_DIGITS, MOST_PHONE_DIGITS = 8, 15
+DIGIT_GROUPS = re.compile(r"(?<![\w-])(?<!\d[.,])\d+(?:[ -]\d+)*(?![\w-])(?![.,]\d)")
+# Visa, Mastercard, American Express, Discover, JCB and Diners Club, by their first digits and length.
+CARD = re.compile(
+    r"4\d{15}(?:\d{3})?|(?:5[1-5]|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12,14}|3[47]\d{13}"
+    r"|(?:6011|64[4-9]\d|65\d\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}"
+)
+SHORTEST_CARD, LONGEST_CARD = 14, 19
+FIRST_OF_A_CARD = "23456"
+IPV4 = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w]|\.\d)")
+# The North American form, with separators; bare runs of digits are order numbers.
+NORTH_AMERICAN = re.compile(
+    r"(?<![\w+.-])(?:1[ .-])?(?:\([2-9]\d{2}\) ?\d{3}[ .-]|[2-9]\d{2}([.-])\d{3}\1|[2-9]\d{2} \d{3}-)"
+    r"\d{4}(?![\w-])(?!\.\d)"
+)
+# A number in any national form, where a word says that it is one.
+NAMED_PHONE = re.compile(
+    r"\b(?:tele(?:ph|f)on[oe]?|t[ée]l[ée]phone|phone|tel|mobile?|m[óo]vil|cell|handy|fax|whatsapp"
+    r"|call (?:me|us|him|her|them))\b"
+    r"(?:[\s.:#=]|\b(?:number|no|nr|is|at|on|under|unter|ist|est|es|al|au)\b){0,8}"
+    r"(\(?\d(?:[ ()./-]{0,2}\d){6,14})(?![\w-])",
+    re.IGNORECASE,
+)
+INTERNATIONAL = re.compile(r"\+[ (]{0,2}\d(?:[^\d\n]{0,3}\d){6}")
+DIALLED_INTERNATIONAL = re.compile(r"(?<![\w.,-])00[1-9]\d{0,2}[ .-](?:[^\w\n]{0,2}\d){6}")
+# Words before a number that say it is none of these.
+COUNTED = re.compile(
+    r"\b(?:order|invoice|ticket|tracking|parcel|shipment|part|serial|reference|ref|item|sku|case|rma|article|batch|lot)\b"
+    r"(?: (?:number|code|id))?[\s.:#=]*(?:no|nr)?[\s.:#=]*$",
+    re.IGNORECASE,
+)
+VERSIONED = re.compile(
+    r"(?:\b(?:version|ver|release|build|firmware|driver|kernel|sdk|section|chapter|clause|paragraph|revision|rev|chrome|oid)"
+    r"|§)[\s.:#=/]*v?$",
+    re.IGNORECASE,
+)
+CONTEXT_CHARACTERS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One piece of personal data: its kind, of email, phone, ssn, card and ipv4, and its place in the text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find_personal_data(text: str) -> list[Finding]:
+    """Every piece of structured personal data in a text, in order and without overlaps; the longer one counts."""
+    found = list(_findings(text))
+    found.sort(key=lambda one: (one.start, -one.end))
+    kept: list[Finding] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
 
 
 def personal_data_in(text: str) -> tuple[str, ...]:
     """The kinds of structured personal data a text holds, without their values; of email, phone, ssn, card, ipv4."""
-    found = {
-        "email": EMAIL.search(text) is not None,
-        "phone": any(
-            FEWEST_PHONE_DIGITS <= len(_digits(match.group())) <= MOST_PHONE_DIGITS for match in PHONE.finditer(text)
-        ),
-        "ssn": SOCIAL_SECURITY.search(text) is not None,
-        "card": any(_luhn(_digits(match.group())) for match in CARD.finditer(text)),
-        "ipv4": any(_is_address(match.group(1)) for match in IPV4.finditer(text)),
-    }
-    return tuple(kind for kind, present in found.items() if present)
+    kinds = {one.kind for one in find_personal_data(text)}
+    return tuple(kind for kind in KINDS if kind in kinds)
 
 
 def holds_personal_data(text: str) -> bool:
     """Whether a text holds any structured personal data."""
-    return bool(personal_data_in(text))
+    return next(_findings(text), None) is not None
 
 
-def _digits(text: str) -> str:
-    return re.sub(r"\D", "", text)
+def redact(text: str) -> str:
+    """The text with a placeholder such as `[EMAIL]` in place of each value; nothing that can be found is left."""
+    while found := find_personal_data(text):
+        pieces: list[str] = []
+        end = 0
+        for one in found:
+            pieces += [text[end : one.start], f"[{one.kind.upper()}]"]
+            end = one.end
+        text = "".join([*pieces, text[end:]])
+    return text
+
+
+def redact_value(value: Any) -> Any:
+    """A JSON value with every text in it redacted, keys too."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact(key): redact_value(inner) for key, inner in cast("dict[str, Any]", value).items()}
+    return [redact_value(inner) for inner in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def value_texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            yield key
+            yield from value_texts(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from value_texts(inner)
+
+
+def _findings(text: str) -> Iterator[Finding]:
+    if "@" in text:
+        yield from (Finding("email", *found.span()) for found in EMAIL.finditer(text))
+    if not any(map(str.isdigit, text)):
+        return
+    yield from _social_security(text)
+    yield from _cards(text)
+    yield from _addresses(text)
+    yield from _phones(text)
+
+
+def _social_security(text: str) -> Iterator[Finding]:
+    for found in SOCIAL_SECURITY.finditer(text):
+        if not _follows(COUNTED, text, found.start()):
+            yield Finding("ssn", *found.span())
+    yield from (Finding("ssn", *found.span(1)) for found in NAMED_SOCIAL_SECURITY.finditer(text))
+
+
+def _cards(text: str) -> Iterator[Finding]:
+    """Cards among runs of digits, whole groups at a time: a date before a card does not hide it."""
+    for run in DIGIT_GROUPS.finditer(text):
+        if run.end() - run.start() < SHORTEST_CARD:
+            continue
+        groups = [found.span() for found in re.finditer(r"\d+", text[run.start() : run.end()])]
+        for first, (start, _) in enumerate(groups):
+            digits = ""
+            for group_start, end in groups[first : first + LONGEST_CARD]:
+                digits += text[run.start() + group_start : run.start() + end]
+                if len(digits) > LONGEST_CARD or digits[0] not in FIRST_OF_A_CARD:
+                    break
+                if len(digits) >= SHORTEST_CARD and CARD.fullmatch(digits) and _luhn(digits):
+                    yield Finding("card", run.start() + start, run.start() + end)
+
+
+def _addresses(text: str) -> Iterator[Finding]:
+    for found in IPV4.finditer(text):
+        if _is_address(found.group(1)) and not _follows(VERSIONED, text, found.start()):
+            yield Finding("ipv4", *found.span(1))
+
+
+def _phones(text: str) -> Iterator[Finding]:
+    for found in NORTH_AMERICAN.finditer(text):
+        if not _follows(COUNTED, text, found.start()):
+            yield Finding("phone", *found.span())
+    yield from (Finding("phone", *found.span(1)) for found in NAMED_PHONE.finditer(text))
+    # The library weighs much and knows every country's numbers: it is asked only where one may be written.
+    if INTERNATIONAL.search(text) is not None:
+        yield from _international(text, None)
+    if DIALLED_INTERNATIONAL.search(text) is not None:
+        yield from _international(text, "DE")
+
+
+def _international(text: str, region: str | None) -> Iterator[Finding]:
+    """Numbers with a country's code, after a + or, seen from a region, after 00; there only valid ones."""
+    from phonenumbers import (
+        Leniency,
+        PhoneNumberMatcher,
+        ValidationResult,
+        is_possible_number_with_reason,
+    )
+
+    leniency = Leniency.POSSIBLE if region is None else Leniency.VALID
+    for match in PhoneNumberMatcher(text, region, leniency=leniency):
+        possible = is_possible_number_with_reason(match.number) == ValidationResult.IS_POSSIBLE
+        written = match.raw_string.startswith(("+", "(+") if region is None else "00")
+        if possible and written:
+            yield Finding("phone", match.start, match.end)
+
+
+def _follows(words: re.Pattern[str], text: str, place: int) -> bool:
+    return words.search(text[max(0, place - CONTEXT_CHARACTERS) : place]) is not None
 
 
 def _luhn(digits: str) -> bool:

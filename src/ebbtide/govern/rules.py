@@ -12,6 +12,7 @@ from uuid import UUID
 
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput, NotFound
+from ebbtide.govern.access import ADMIN, requires
 from ebbtide.govern.namespaces import check_pattern, expression_of, rule_specificity
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.text import is_blank
@@ -32,6 +33,7 @@ __all__ = [
     "list_rules",
     "remove_rule",
     "rules_at",
+    "rules_in",
 ]
 
 SMALLEST_BONUS, LARGEST_BONUS = -1.0, 10.0
@@ -119,13 +121,19 @@ async def rules_at(engine: Engine, transaction: Transaction, tenant: str, revisi
     return book
 
 
+async def rules_in(engine: Engine, transaction: Transaction, tenant: str) -> RuleBook:
+    """The tenant's rules as a transaction sees them."""
+    row = await transaction.one("govern.revision", tenant=tenant)
+    return await rules_at(engine, transaction, tenant, row[0] if row is not None else None)
+
+
 async def current_rules(engine: Engine, tenant: str) -> RuleBook:
     """The tenant's rules as they are now."""
     async with engine.database.transaction(tenant, snapshot=True) as transaction:
-        row = await transaction.one("govern.revision", tenant=tenant)
-        return await rules_at(engine, transaction, tenant, row[0] if row is not None else None)
+        return await rules_in(engine, transaction, tenant)
 
 
+@requires(ADMIN)
 async def list_rules(engine: Engine, caller: Caller) -> list[Rule]:
     """The tenant's rules, in the order in which they were added."""
     return list((await current_rules(engine, caller.tenant)).rules)
@@ -154,6 +162,7 @@ def as_rule(rule: Rule | Mapping[str, Any]) -> Rule:
     return check_rule(Rule.model_construct(**given))
 
 
+@requires(ADMIN)
 async def add_rule(engine: Engine, caller: Caller, rule: Rule) -> Rule:
     """Keep a rule; answers with it as it is kept.
 
@@ -169,6 +178,7 @@ async def add_rule(engine: Engine, caller: Caller, rule: Rule) -> Rule:
     return kept
 
 
+@requires(ADMIN)
 async def remove_rule(engine: Engine, caller: Caller, rule_id: UUID | str) -> None:
     """Remove a rule.
 

@@ -41,7 +41,11 @@ async def with_context(
     turns = {
         place: row
         for place, row in enumerate(rows)
-        if row.memory.chat is not None and row.memory.seq is not None and row.embedding is not None
+        if row.memory.chat is not None
+        and row.memory.seq is not None
+        and row.embedding is not None
+        # What is quarantined leaves no trace in the turns around it.
+        and row.memory.status == "active"
     }
     if not turns:
         return list(rows), {}

@@ -52,7 +52,13 @@ class Row:
 
 
 def from_draft(
-    draft: Checked, caller: Caller, *, now: datetime, pending: bool, importance_floor: float = 0.0
+    draft: Checked,
+    caller: Caller,
+    *,
+    now: datetime,
+    pending: bool,
+    importance_floor: float = 0.0,
+    status: str = "active",
 ) -> Memory:
     """The memory a checked draft becomes. A successor inherits at least the importance of what it replaces."""
     return Memory.model_construct(
@@ -76,7 +82,7 @@ def from_draft(
         importance=max(draft.importance, importance_floor),
         confidence=draft.confidence,
         usefulness=0.5,
-        status="active",
+        status=status,
         maturity="unconfirmed",
         confirmed_at=None,
         revision=1,

@@ -377,7 +377,7 @@ CREATE TABLE idempotency (
     agent_id text NOT NULL,
     key text NOT NULL,
     body_hash bytea NOT NULL,
-    memory_id uuid NOT NULL,
+    memory_id uuid,
     outcome text NOT NULL,
     warnings text[] NOT NULL,
     created_at timestamptz NOT NULL,

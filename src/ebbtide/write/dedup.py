@@ -1,0 +1,80 @@
+"""Exact duplicates: the same text, in the same namespace of the same agent, is one memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ebbtide.errors import Conflict
+from ebbtide.write.rows import memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.types import Caller, Memory
+    from ebbtide.write.batch import Batch
+    from ebbtide.write.rows import Row
+
+__all__ = ["archive_ended", "find_duplicates", "known_duplicates", "mention_duplicates"]
+
+
+async def known_duplicates(
+    transaction: Transaction, caller: Caller, batch: Batch, now: datetime
+) -> set[tuple[str, bytes]]:
+    """Namespace and hash of the drafts that live memories say already, so that they are not embedded for nothing."""
+    if not batch.drafts:
+        return set()
+    return {
+        (namespace, digest)
+        for _, _, namespace, digest, ended in await find_duplicates(transaction, caller, batch, now)
+        if not ended
+    }
+
+
+async def find_duplicates(transaction: Transaction, caller: Caller, batch: Batch, now: datetime) -> Sequence[Any]:
+    """Live memories of the agent with the namespace and hash of a draft."""
+    return await transaction.all(
+        "remember.find_duplicates",
+        tenant=caller.tenant,
+        agent=caller.agent,
+        namespaces=[draft.namespace for draft in batch.drafts],
+        hashes=batch.hashes,
+        now=now,
+    )
+
+
+async def archive_ended(transaction: Transaction, caller: Caller, batch: Batch, now: datetime) -> None:
+    """Saying a thing again after it has run out makes a new memory; the old one steps aside."""
+    ended = sorted(row[0] for row in await find_duplicates(transaction, caller, batch, now) if row[4])
+    if ended:
+        await transaction.run("remember.keep_version", tenant=caller.tenant, ids=ended, now=now)
+        await transaction.run("remember.archive_ended", tenant=caller.tenant, ids=ended, now=now)
+
+
+async def mention_duplicates(
+    transaction: Transaction, caller: Caller, batch: Batch, rows: Sequence[Row], new: set[UUID], now: datetime
+) -> dict[tuple[str, bytes], Memory]:
+    """The memories that drafts repeat, by namespace and hash: those of the batch itself, and stored ones, freshened.
+
+    Raises:
+        Conflict: a stored one went away, or changed, since it was found.
+    """
+    own = {(row.memory.namespace, row.content_hash): row.memory for row in rows if row.memory.id in new}
+    repeated = {key for key in batch.identities() if key not in own}
+    if not repeated:
+        return own
+    found = {
+        key: row[0] for row in await find_duplicates(transaction, caller, batch, now) if (key := row[2:4]) in repeated
+    }
+    if len(found) < len(repeated):
+        raise Conflict("A memory that was about to be repeated went away.", remedy="Try again.")
+    ids = sorted(set(found.values()))
+    await transaction.run("remember.lock", tenant=caller.tenant, ids=ids)
+    await transaction.run("remember.mention", tenant=caller.tenant, ids=ids, now=now)
+    read = map(memory_of, await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=ids))
+    live = {memory.id: memory for memory in read if memory.status == "active" and memory.superseded_by is None}
+    if any(id_ not in live for id_ in ids):
+        raise Conflict("A memory that was about to be repeated changed.", remedy="Try again.")
+    return own | {key: live[id_] for key, id_ in found.items()}

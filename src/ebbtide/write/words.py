@@ -1,0 +1,150 @@
+"""Word lists for comparing texts: what denies, what opposes what, what counts, and what is only grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = [
+    "ANTONYMS",
+    "AUXILIARIES",
+    "DAYS_AND_NUMBERS",
+    "FRENCH_PARTICLES",
+    "FUNCTION_WORDS",
+    "IRREGULAR",
+    "MULTI_VALUED",
+    "NEGATIONS",
+    "OPPOSITE_PREFIXES",
+    "PARTICLES",
+]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    parts = (pair.partition("/") for pair in text.split())
+    return tuple((first, second) for first, _, second in parts)
+
+
+NEGATIONS = _words(
+    """
+    not no never none nobody nothing nowhere neither nor without cannot hardly barely nicht nie niemals niemand
+    nichts ohne weder nirgends kein keine keinen keinem keiner keines nein nunca jamás jamas nadie nada ninguno
+    ninguna ningún ningun sin tampoco ne pas jamais rien aucun aucune sans non não nao nem niet geen nooit inte
+    aldrig ikke aldri не нет никогда لا ليس لم 不 没 沒 未 無 无
+    """
+)
+
+FRENCH_PARTICLES = frozenset({"ne"})
+
+AUXILIARIES = _words(
+    """
+    a an the this that these those do does did done doing be am is are was were been being has have had will would
+    shall should can could might must ca wo ai and very really also just still any some it its there all always
+    every everyone everybody everything ever yet longer anymore one ones der die das den dem des ein eine einen
+    einem einer eines ist sind war waren hat habe haben hatte wird und immer mehr alle el la los las un una unos
+    unas es son era fue ha han y siempre ya le les du des l'on est sont était a ont et toujours plus l d
+    """
+)
+
+PARTICLES = _words(
+    """
+    in on at of to for with by from as so then than into onto about over up down off out im am an auf mit von zu
+    für fur en de con por para à au aux dan sur pour avec
+    """
+)
+
+FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
+    "en": _words(
+        """
+        the and is are was were of to with for that this it he she they we you i my your his her their our not
+        does did do has have will would at by from on as there every yesterday today tomorrow
+        """
+    ),
+    "de": _words(
+        """
+        der die das und ist sind war waren nicht kein keine keinen ein eine einen ich du er sie wir ihr mein dein
+        sein mit für von zu auf dem den im am wird hat haben auch gestern heute morgen
+        """
+    ),
+    "es": _words(
+        """
+        el la los las y es son era fue no un una de del en con por para que se su mi tu yo él ella nosotros está
+        están ayer hoy mañana
+        """
+    ),
+    "fr": _words(
+        """
+        le la les et est sont était ne pas un une de du des en avec pour que se sa son mon ton je tu il elle nous
+        vous ils elles au aux dans sur hier demain
+        """
+    ),
+}
+
+DAYS_AND_NUMBERS = _words(
+    """
+    zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen
+    half twice once double triple first second third fourth fifth sixth seventh eighth ninth tenth monday tuesday
+    wednesday thursday friday saturday sunday january february march april may june july august september october
+    november december yesterday today tomorrow morning afternoon evening night noon midnight zwei drei vier fünf
+    sechs sieben acht neun zehn elf zwölf hundert tausend montag dienstag mittwoch donnerstag freitag samstag
+    sonntag januar februar märz mai juni juli oktober dezember gestern heute morgen dos tres cuatro cinco seis
+    siete ocho nueve diez once doce cien mil lunes martes miércoles jueves viernes sábado domingo enero febrero
+    marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre ayer hoy mañana deux trois quatre
+    cinq sept huit neuf dix onze douze cent mille lundi mardi mercredi jeudi vendredi samedi dimanche janvier
+    février mars avril juin juillet août octobre novembre décembre hier demain
+    """
+)
+
+# Past tenses, and the present that each belongs to.
+IRREGULAR: Mapping[str, str] = dict(
+    _pairs(
+        """
+    ate/eat began/begin bought/buy broke/break brought/bring built/build came/come caught/catch chose/choose
+    drank/drink drove/drive fell/fall felt/feel flew/fly forgot/forget found/find gave/give got/get grew/grow
+    held/hold kept/keep knew/know left/leave lost/lose made/make met/meet paid/pay ran/run rode/ride said/say
+    saw/see sent/send slept/sleep sold/sell spent/spend spoke/speak taught/teach thought/think told/tell took/take
+    understood/understand went/go woke/wake won/win wore/wear wrote/write written/write gone/go eaten/eat
+    """
+    )
+)
+
+OPPOSITE_PREFIXES = ("un", "dis", "non", "in", "im", "ir", "il", "mis")
+
+ANTONYMS = _pairs(
+    """
+    love/hate like/hate like/dislike love/dislike love/loathe love/detest like/detest enjoy/hate enjoy/dislike
+    adore/hate prefer/avoid want/refuse open/closed open/close opened/closed up/down on/off in/out true/false
+    enabled/disabled enable/disable allowed/forbidden allow/forbid allowed/prohibited permitted/forbidden
+    permitted/prohibited allowed/banned required/optional mandatory/optional succeed/fail succeeded/failed
+    success/failure successful/failed pass/fail passed/failed win/lose accept/reject accept/decline
+    accepted/declined approve/reject approve/deny grant/deny confirm/deny start/stop begin/end begin/finish
+    increase/decrease rise/fall rise/drop grow/shrink gain/lose more/less most/least more/fewer high/low
+    higher/lower before/after early/late earlier/later cheap/expensive fast/slow faster/slower online/offline
+    public/private present/absent full/empty married/divorced married/single guilty/innocent left/right join/leave
+    arrive/leave buy/sell include/exclude correct/wrong right/wrong good/bad best/worst better/worse happy/sad
+    healthy/sick healthy/ill awake/asleep alive/dead inside/outside above/below over/under near/far new/old
+    young/old big/small large/small long/short tall/short strong/weak rich/poor same/different remember/forget
+    keep/remove add/remove show/hide hot/cold warm/cold easy/hard easy/difficult safe/dangerous clean/dirty
+    light/dark loud/quiet wet/dry hired/fired works/broken working/broken free/busy free/paid positive/negative
+    optimistic/pessimistic can/cannot upgrade/downgrade import/export upload/download liebe/hasse liebt/hasst
+    mag/hasst mag/hasse offen/geschlossen geöffnet/geschlossen an/aus wahr/falsch erlaubt/verboten richtig/falsch
+    gut/schlecht heiß/kalt groß/klein aktiviert/deaktiviert amo/odio ama/odia encanta/odia gusta/odia
+    abierto/cerrado abierta/cerrada verdadero/falso permitido/prohibido bueno/malo activado/desactivado
+    aime/déteste adore/déteste aime/hait ouvert/fermé ouverte/fermée vrai/faux permis/interdit autorisé/interdit
+    bon/mauvais activé/désactivé
+    """
+)
+
+# Predicates and verbs that one subject may have many of at a time: another value is no contradiction.
+MULTI_VALUED = _words(
+    """
+    like likes love loves enjoy enjoys dislike dislikes hate hates know knows speak speaks visit visits visited
+    meet met have has own owns use uses want wants need needs read watched watches play plays attend attended
+    mention mentions said says did does interest interests interested hobby hobbies skill skills language
+    languages friend friends friend_of knows_person child children sibling siblings pet pets allergy allergies
+    member_of related_to note notes event events tag tags mentions_of part_of contains includes
+    """
+)
