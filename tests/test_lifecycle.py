@@ -337,3 +337,13 @@ def test_errors_say_nothing_of_the_content(memory: Ebbtide) -> None:
             call()
         assert "471" not in str(caught.value)
         assert caught.value.remedy
+
+
+def test_what_was_confirmed_is_not_confirmed_in_other_words(memory: Ebbtide, clock: FixedClock) -> None:
+    id_ = memory.remember("The ferry leaves at seven").memory.id
+    memory.confirm(id_)
+    clock.advance(DAY)
+    same = memory.revise(id_, "The ferry leaves at  seven", tags=["ferry"])
+    assert (same.maturity, same.confirmed_at) == ("confirmed", START)
+    changed = memory.revise(id_, "The ferry leaves at eight")
+    assert (changed.maturity, changed.confirmed_at) == ("unconfirmed", None)

@@ -24,49 +24,21 @@ ORDER BY revision;
 
 -- name: for_update
 -- Locks one memory and answers with what a writer checks before it changes it.
-SELECT m.revision, m.status, m.current_since, m.chat_id, m.sequence, m.speaker, m.observed_at, m.session_id
+SELECT m.revision, m.status, m.current_since, m.chat_id, m.sequence, m.speaker, m.observed_at, m.session_id, m.namespace
 FROM memory m WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s
 FOR NO KEY UPDATE;
 
 -- name: revise
--- Gives a memory new content; everything derived from the old content changes with it.
+-- Gives a memory new content; everything derived from the old content changes with it. What was confirmed is what it said before.
 UPDATE memory m
-SET content = %(content)s, content_hash = %(content_hash)s, search = to_tsvector(%(configuration)s::regconfig, %(search_text)s),
+SET maturity = CASE WHEN m.maturity = 'confirmed' AND m.content_hash <> %(content_hash)s THEN 'unconfirmed' ELSE m.maturity END,
+    confirmed_at = CASE WHEN m.content_hash = %(content_hash)s THEN m.confirmed_at END, content = %(content)s, content_hash = %(content_hash)s, search = to_tsvector(%(configuration)s::regconfig, %(search_text)s),
     embedding = %(embedding)s::halfvec, context_embedding = %(context_embedding)s::halfvec, embedding_pending = %(pending)s,
     importance = coalesce(%(importance)s, m.importance), confidence = coalesce(%(confidence)s, m.confidence),
     kind = coalesce(%(kind)s, m.kind), labels = coalesce(%(labels)s::text[], m.labels), tags = coalesce(%(tags)s::text[], m.tags),
     metadata = coalesce(%(metadata)s::jsonb, m.metadata), revision = m.revision + 1, updated_at = %(now)s,
     current_since = greatest(%(now)s, m.current_since)
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s;
-
--- name: forget
--- Leaves a tombstone: the id, its place and its revision; nothing of what it said.
-UPDATE memory m
-SET status = 'tombstoned', revision = m.revision + 1, deleted_at = %(now)s, updated_at = %(now)s, content = '',
-    content_hash = '', search = '', embedding = NULL, context_embedding = NULL, embedding_pending = false, labels = '{}', tags = '{}',
-    metadata = '{}', source = NULL, subject = NULL, predicate = NULL, speaker = NULL, personal_data = '{}', current_since = greatest(%(now)s, m.current_since)
-WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s
-RETURNING m.revision;
-
--- name: drop_versions
--- The earlier images of a forgotten memory.
-DELETE FROM memory_version v WHERE v.tenant_id = %(tenant)s AND v.id = %(id)s;
-
--- name: drop_answers
--- The kept answers that led to a forgotten memory: its key's next use is a new write.
-DELETE FROM idempotency i WHERE i.tenant_id = %(tenant)s AND i.memory_id = %(id)s;
-
--- name: drop_mentions
--- The links from a forgotten memory to what it was about.
-DELETE FROM mention n WHERE n.tenant_id = %(tenant)s AND n.memory_id = %(id)s;
-
--- name: drop_relations
--- The relations that rest on a forgotten memory; what was derived from them goes with them.
-DELETE FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = %(id)s;
-
--- name: drop_strength
--- How firmly a forgotten memory was held.
-DELETE FROM strength s WHERE s.tenant_id = %(tenant)s AND s.memory_id = %(id)s;
 
 -- name: following_turns
 -- The turn after a forgotten or revised one, whose context vector was made with it, and the turn that is now before it.
@@ -80,9 +52,3 @@ LEFT JOIN LATERAL (
 WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.chat_id = %(chat)s AND n.sequence > %(sequence)s
   AND n.embedding IS NOT NULL AND n.status = 'active'
 ORDER BY n.sequence LIMIT 1;
-
--- name: fence_session
--- Raises a session's revision, so that work which started before a forget is turned away.
-INSERT INTO session AS s (tenant_id, session_id, agent_id, user_id, revision, created_at)
-VALUES (%(tenant)s, %(session)s, %(agent)s, %(user)s, 2, %(now)s)
-ON CONFLICT (tenant_id, session_id) DO UPDATE SET revision = s.revision + 1;
