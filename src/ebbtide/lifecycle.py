@@ -212,10 +212,10 @@ async def record_run(
     """Remember what was asked and answered in a run. See `AsyncEbbtide.record_run`."""
     place = check_caller(replace(caller, task=task or caller.task, chat=chat or caller.chat))
     longest = engine.settings.max_content_characters
-    asked, answered = (
-        without_echo(check_text(text, field, longest)).own.strip()
-        for text, field in ((input, "input"), (output, "output"))
-    )
+    asked = without_echo(check_text(input, "input", longest)).own.strip()
+    said = without_echo(check_text(output, "output", longest))
+    # An answer that is nothing but a context block is told to be an echo.
+    answered = output if said.found and not said.own else said.own.strip()
     drafts = [
         Draft(content=text, kind="message", labels=("episodic",), tags=(tag,))
         for text, tag, shortest in ((asked, "run_input", SHORTEST_RUN_INPUT), (answered, "run_output", 1))

@@ -203,7 +203,7 @@ class Memory(_Public):
 class Remembered(_Public):
     """What became of one draft: the outcome, the memory it led to, and warnings about what was left out.
 
-    `memory` is None where the draft was dropped for the personal data in it.
+    `memory` is None where the draft was dropped for the personal data in it, and for an echo of what is not there.
     """
 
     outcome: Outcome

@@ -116,8 +116,8 @@ class LifecycleVerbs:
         """Remember what was asked and answered in a run of the agent, in the default namespace; answers in that order.
 
         The request is kept from 80 characters on, the answer always, neither where the run failed. Both are messages,
-        labelled episodic and tagged `run_input` and `run_output`. A context block within them is left out, and a text
-        that is nothing else is not kept. `task` and `chat` say where the run was, in place of the handle's.
+        labelled episodic and tagged `run_input` and `run_output`. A context block within them is left out, and an
+        answer that is nothing else is an echo. `task` and `chat` say where the run was, in place of the handle's.
 
         Raises:
             InvalidInput: a text or a name is not acceptable.

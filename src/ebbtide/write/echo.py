@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import read_scope
 from ebbtide.text import content_hash
 from ebbtide.types import Remembered
@@ -134,27 +133,20 @@ def _without_block(draft: Checked, stripped: Stripped) -> Checked:
 
 
 async def known_echoes(engine: Engine, caller: Caller, drafts: Sequence[Checked]) -> dict[int, Remembered]:
-    """The answers to the drafts that are nothing but a context block, by place: the memory that the block shows.
+    """The answers to the drafts that are nothing but a context block, by place: the memory that the block shows first.
 
-    Raises:
-        InvalidInput: no memory that the caller can see says what a block says; storing it would make a copy of what was
-            another's, or was forgotten.
+    No memory where none that the caller can see says so: it was another's, or was forgotten meanwhile.
     """
     echoes = {place: stripped for place, draft in enumerate(drafts) if (stripped := without_echo(draft.content)).found}
     if not echoes:
         return {}
     repeated = await _repeated(engine, caller, [entry for echo in echoes.values() for entry in echo.entries])
-    answers: dict[int, Remembered] = {}
-    for place, echo in echoes.items():
-        memory = next((repeated[entry] for entry in echo.entries if entry in repeated), None)
-        if memory is None:
-            raise InvalidInput(
-                "The content is a context block, of memories that are not here.",
-                field="content" if len(drafts) == 1 else f"drafts[{place}].content",
-                remedy="Remember what was said, without the block that it was said in answer to.",
-            )
-        answers[place] = Remembered(outcome="echo", memory=memory)
-    return answers
+    return {
+        place: Remembered(
+            outcome="echo", memory=next((repeated[entry] for entry in echo.entries if entry in repeated), None)
+        )
+        for place, echo in echoes.items()
+    }
 
 
 async def _repeated(
