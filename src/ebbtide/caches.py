@@ -16,6 +16,8 @@ __all__ = [
     "AccessBuffer",
     "GovernanceCache",
     "OutgrownTenants",
+    "Read",
+    "ReadBuffer",
     "ScopeCache",
     "ScopeShape",
     "WordSample",
@@ -118,6 +120,41 @@ class AccessBuffer:
         """Everything counted so far; counting starts anew."""
         with self._lock:
             taken, self._accesses = self._accesses, {}
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One read: who, when, by which verb, under which profile, and which memories came back with which relevance.
+
+    `profile` and `relevance` are None and empty where nothing was ranked.
+    """
+
+    agent: str
+    user: str | None
+    at: datetime
+    verb: str
+    ids: tuple[UUID, ...]
+    profile: str | None = None
+    relevance: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class ReadBuffer:
+    """Reads by tenant, taken out as a whole when they are written down."""
+
+    _reads: dict[str, list[Read]] = field(default_factory=dict[str, list[Read]])
+    _lock: Lock = field(default_factory=Lock)
+
+    def add(self, tenant: str, read: Read) -> None:
+        """Note a read."""
+        with self._lock:
+            self._reads.setdefault(tenant, []).append(read)
+
+    def take(self) -> dict[str, list[Read]]:
+        """Everything noted so far, in order."""
+        with self._lock:
+            taken, self._reads = self._reads, {}
         return taken
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "check_text",
     "check_texts",
     "check_vector",
+    "check_whole",
 ]
 
 LONGEST_WORD = 200
@@ -135,6 +136,15 @@ def check_json(value: Any, field: str, depth: int = 0) -> None:
     elif isinstance(value, list | tuple):
         for inner in cast("Sequence[Any]", value):
             check_json(inner, field, depth + 1)
+
+
+def check_whole(value: Any, field: str, least: int, most: int) -> int:
+    """A whole number from `least` to `most`; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(
+            f"{field} is out of range.", field=field, remedy=f"Give a whole number from {least:,} to {most:,}."
+        )
+    return value
 
 
 def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
-from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ScopeCache
+from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ReadBuffer, ScopeCache
 
 __all__ = ["Engine"]
 
@@ -31,6 +31,7 @@ class Engine:
     clock: Clock
     scopes: ScopeCache = field(default_factory=ScopeCache)
     accesses: AccessBuffer = field(default_factory=AccessBuffer)
+    reads: ReadBuffer = field(default_factory=ReadBuffer)
     outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)
     governance: GovernanceCache = field(default_factory=GovernanceCache)
     tenants: set[str] = field(default_factory=set[str])

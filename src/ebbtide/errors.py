@@ -9,7 +9,8 @@
     ├── NotFound               no such memory, profile or job in this scope  (404)
     ├── Conflict               the stored state moved on                     (409)
     │   ├── StaleRevision      another writer was first
-    │   └── Tombstoned         the id was forgotten for good
+    │   ├── Tombstoned         the id was forgotten for good
+    │   └── Held               a legal hold forbids it
     ├── StoreError             the database cannot serve                     (503)
     │   ├── StoreUnavailable   it does not answer
     │   ├── StoreUnsuitable    it lacks something Ebbtide needs
@@ -31,6 +32,7 @@ __all__ = [
     "Conflict",
     "EbbtideError",
     "Forbidden",
+    "Held",
     "IdempotencyMismatch",
     "InvalidInput",
     "InvalidProfile",
@@ -126,6 +128,12 @@ class Tombstoned(Conflict):
     """The id belongs to a forgotten memory and is never used again. Write the content under a new id."""
 
     code = "tombstoned"
+
+
+class Held(Conflict):
+    """A legal hold covers what was to be forgotten. Release the hold first, if you may."""
+
+    code = "held"
 
 
 class StoreError(EbbtideError):

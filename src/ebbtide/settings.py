@@ -92,6 +92,12 @@ class Settings(BaseModel):
     recall_log_days: int = Field(
         30, ge=0, le=3_650, description="How long the log of recalls (ids and scores) is kept, in days; 0 keeps none."
     )
+    purge_after_days: int = Field(
+        30,
+        ge=0,
+        le=3_650,
+        description="How long the emptied row of a forgotten memory stays before it is removed, in days.",
+    )
     flush_seconds: float = Field(
         1.0, gt=0, le=60, description="How often counts of access are written in the background, in seconds."
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ebbtide.db.owner import owner_transaction
 from ebbtide.db.queue import enqueue, lock_of
+from ebbtide.forget.retention import forget_outlived, purge
+from ebbtide.govern.audit import seal
 from ebbtide.govern.tenants import list_tenants
 
 if TYPE_CHECKING:
@@ -37,7 +39,11 @@ async def tidy(engine: Engine) -> None:
 
 
 async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
-    """Remove a tenant's idempotency keys and logged recalls that are older than the settings keep them."""
+    """Remove what a tenant's rules and the settings keep no longer, and seal its audit.
+
+    Memories whose namespaces have a retention are forgotten with receipts, emptied rows of those forgotten before,
+    idempotency keys and logged recalls go without.
+    """
     now, settings = engine.clock.now(), engine.settings
     async with engine.database.transaction(tenant) as transaction:
         await transaction.run(
@@ -46,3 +52,6 @@ async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
         await transaction.run(
             "jobs.delete_recalls", tenant=tenant, before=now - timedelta(days=settings.recall_log_days)
         )
+    await forget_outlived(engine, tenant)
+    await purge(engine, tenant)
+    await seal(engine, tenant)

@@ -1,20 +1,34 @@
-"""After the answer: what came back is held more firmly."""
+"""After the answer: what came back is held more firmly, and the read is written down."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ebbtide.govern.audit import write_reads
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from ebbtide.caches import Access, Read
     from ebbtide.engine import Engine
 
 __all__ = ["flush"]
 
 
 async def flush(engine: Engine) -> None:
-    """Write the accesses counted since the last flush, a transaction a tenant, without waiting for the disk."""
-    for tenant, accesses in engine.accesses.take().items():
-        ids = sorted(accesses)
-        async with engine.database.transaction(tenant, durable=False) as transaction:
+    """Write the accesses and the reads since the last flush, a transaction a tenant, without waiting for the disk."""
+    accesses, reads = engine.accesses.take(), engine.reads.take()
+    for tenant in sorted(accesses.keys() | reads.keys()):
+        await _flush_tenant(engine, tenant, accesses.get(tenant, {}), reads.get(tenant, ()))
+
+
+async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Access], reads: Sequence[Read]) -> None:
+    ids = sorted(accesses)
+    async with engine.database.transaction(tenant, durable=False) as transaction:
+        # What is being forgotten at this moment is waited for: nothing of it is written down afterwards.
+        await transaction.run("forget.lock_shared", tenant=tenant)
+        if ids:
             await transaction.run(
                 "recall.reinforce",
                 tenant=tenant,
@@ -22,3 +36,5 @@ async def flush(engine: Engine) -> None:
                 counts=[accesses[id_].count for id_ in ids],
                 moments=[accesses[id_].last for id_ in ids],
             )
+        if reads:
+            await write_reads(transaction, tenant, reads, log=engine.settings.recall_log_days > 0)

@@ -13,7 +13,7 @@ SELECT m.id, m.agent_id AS agent, {{image}}, coalesce(s.access_count, 0) AS acce
        s.decayed_at, coalesce(s.positive, 0) AS positive, coalesce(s.negative, 0) AS negative
 FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{named}} AND {{filtered}} AND m.status <> 'tombstoned'
-  AND (%(after)s::uuid IS NULL OR m.id > %(after)s::uuid)
+  AND m.id > %(after)s::uuid
 ORDER BY m.id LIMIT %(limit)s::integer;
 
 -- name: export_versions
@@ -25,7 +25,11 @@ ORDER BY m.id, m.revision;
 -- name: taken
 -- Which ids the tenant has in use: for whom, whether forgotten, and what each says.
 SELECT m.id, m.agent_id = %(agent)s AS same_agent, m.status = 'tombstoned' AS tombstoned, m.content_hash
-FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
+UNION ALL
+SELECT t.id, true, true, '' FROM tombstone t
+WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[])
+  AND NOT EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = t.id);
 
 -- name: insert_versions
 -- Stores earlier images of memories that were just inserted.

@@ -1,0 +1,300 @@
+-- Forgetting: what goes with a memory, what is left of it, what may not go, and the proof.
+
+-- name: lock
+-- One forgetting at a time in a tenant: receipts form a chain, and a hold that is being placed is waited for.
+SELECT pg_advisory_xact_lock(hashtextextended('ebbtide.forget:' || %(tenant)s::text, 0));
+
+-- name: lock_shared
+-- Waits for a forgetting under way, so that nothing is written down of what is going.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.forget:' || %(tenant)s::text, 0));
+
+-- name: doomed
+-- Locks memories in the order of their ids; those that are forgotten already are left out.
+SELECT m.id, m.agent_id AS agent, m.namespace, m.user_id AS "user", m.chat_id AS chat, m.sequence, m.session_id AS session, m.revision,
+       m.content_hash
+FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned'
+ORDER BY m.id FOR NO KEY UPDATE;
+
+-- fragment: meant
+m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{named}} AND {{filtered}} AND m.status <> 'tombstoned'
+
+-- name: matching
+-- The memories of a scope at any stage of their lives, forgotten ones excepted.
+SELECT m.id, m.revision, m.namespace FROM memory m WHERE {{meant}} ORDER BY m.id;
+
+-- name: matching_among
+-- Those of certain memories that are in a scope. A test for NULL in one statement would keep both from their indexes.
+SELECT m.id, m.revision, m.namespace FROM memory m WHERE m.id = ANY(%(ids)s::uuid[]) AND {{meant}} ORDER BY m.id;
+
+-- fragment: users
+m.tenant_id = %(tenant)s
+AND (m.user_id = %(user)s::text OR m.namespace = ANY(%(exact)s::text[]) OR m.namespace ^@ ANY(%(prefixes)s::text[]))
+
+-- name: of_user
+-- Every memory of a user, whichever agent's: said on the user's behalf, or in the user's own namespaces. Tombstones too.
+SELECT m.id FROM memory m WHERE {{users}} ORDER BY m.id;
+
+-- name: of_user_among
+-- Those of certain memories that are a user's.
+SELECT m.id FROM memory m WHERE m.id = ANY(%(ids)s::uuid[]) AND {{users}} ORDER BY m.id;
+
+-- name: of_tenant
+-- Every memory of a tenant, tombstones too.
+SELECT m.id FROM memory m WHERE m.tenant_id = %(tenant)s ORDER BY m.id;
+
+-- name: excerpts
+-- What memories are, and how what they say begins.
+SELECT m.id, m.revision, m.namespace, m.kind, left(m.content, %(characters)s::integer) AS excerpt
+FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) ORDER BY m.id;
+
+-- name: heirs
+-- For memories that go, what replaced each and stays; NULL where nothing does.
+WITH RECURSIVE chain AS (
+    SELECT m.id AS gone, m.superseded_by AS heir, 1 AS depth FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
+    UNION ALL
+    SELECT chain.gone, m.superseded_by, chain.depth + 1
+    FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.heir
+    WHERE m.tenant_id = %(tenant)s AND chain.heir = ANY(%(ids)s::uuid[]) AND chain.depth < 1000)
+SELECT DISTINCT ON (chain.gone) chain.gone, chain.heir FROM chain ORDER BY chain.gone, chain.depth DESC;
+
+-- name: relink
+-- Points what a memory that went had replaced at what replaced that in turn. Where nothing did, and another memory says the
+-- same, it is put away: only one statement of a text may be current.
+WITH orphan AS (
+    SELECT m.id, h.heir, row_number() OVER (PARTITION BY m.agent_id, m.namespace, m.content_hash, m.status, h.heir ORDER BY m.id DESC) AS place
+    FROM memory m JOIN unnest(%(gone)s::uuid[], %(heirs)s::uuid[]) AS h(gone, heir) ON m.superseded_by = h.gone
+    WHERE m.tenant_id = %(tenant)s)
+UPDATE memory m
+SET superseded_by = o.heir,
+    status = CASE WHEN o.heir IS NULL AND m.status = 'active' AND (o.place > 1 OR EXISTS (
+                      SELECT FROM memory twin
+                      WHERE twin.tenant_id = %(tenant)s AND twin.agent_id = m.agent_id AND twin.namespace = m.namespace
+                        AND twin.content_hash = m.content_hash AND twin.status = 'active' AND twin.superseded_by IS NULL))
+                  THEN 'archived' ELSE m.status END
+FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id;
+
+-- name: relink_versions
+-- The same in earlier images.
+UPDATE memory_version v SET superseded_by = h.heir
+FROM unnest(%(gone)s::uuid[], %(heirs)s::uuid[]) AS h(gone, heir)
+WHERE v.tenant_id = %(tenant)s AND v.superseded_by = h.gone;
+
+-- name: clean
+-- Everything that was made from memories goes with them; answers with how much went from where, by memory.
+WITH versions AS (DELETE FROM memory_version t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]) RETURNING t.id),
+answers AS (DELETE FROM idempotency t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
+strengths AS (DELETE FROM strength t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
+recalls AS (DELETE FROM recall_hit t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
+older AS (DELETE FROM conflict t WHERE t.tenant_id = %(tenant)s AND t.older_id = ANY(%(ids)s::uuid[]) RETURNING t.older_id AS id),
+newer AS (DELETE FROM conflict t WHERE t.tenant_id = %(tenant)s AND t.newer_id = ANY(%(ids)s::uuid[]) AND t.older_id <> ALL(%(ids)s::uuid[])
+          RETURNING t.newer_id AS id),
+turns AS (UPDATE turn t SET content = '', memory_id = NULL FROM turn o
+          WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.chat_id = t.chat_id AND o.id = t.id
+            AND o.memory_id = ANY(%(ids)s::uuid[]) RETURNING o.memory_id AS id),
+pages AS (UPDATE entity t SET memory_id = NULL FROM entity o
+          WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.id = t.id AND o.memory_id = ANY(%(ids)s::uuid[])
+          RETURNING o.memory_id AS id)
+SELECT place, id, count(*)::integer
+FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency answers', id FROM answers
+      UNION ALL SELECT 'strength', id FROM strengths UNION ALL SELECT 'recall log', id FROM recalls
+      UNION ALL SELECT 'conflicts', id FROM older UNION ALL SELECT 'conflicts', id FROM newer
+      UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages) gone
+GROUP BY place, id;
+
+-- name: drop_relations
+-- The relations that rest on memories that go, and every one that was derived from those.
+WITH RECURSIVE resting AS (
+    SELECT r.id, r.memory_id FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT d.relation_id, resting.memory_id FROM resting JOIN derivation d ON d.tenant_id = %(tenant)s AND d.premise_id = resting.id),
+gone AS (DELETE FROM relation r USING resting WHERE r.tenant_id = %(tenant)s AND r.id = resting.id RETURNING r.id)
+SELECT resting.memory_id, count(DISTINCT gone.id)::integer FROM gone JOIN resting ON resting.id = gone.id GROUP BY resting.memory_id;
+
+-- name: drop_mentions
+-- The links from memories that go to what they were about.
+DELETE FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id, t.entity_id;
+
+-- name: drop_entities
+-- Of the entities that were mentioned, those that nothing else speaks of: their names came from what goes.
+DELETE FROM entity e
+WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(entities)s::uuid[]) AND e.memory_id IS NULL
+  AND NOT EXISTS (SELECT FROM mention n WHERE n.tenant_id = %(tenant)s AND n.entity_id = e.id)
+  AND NOT EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.subject_id = e.id)
+  AND NOT EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.object_id = e.id)
+  AND NOT EXISTS (SELECT FROM entity o WHERE o.tenant_id = %(tenant)s AND o.merged_into = e.id)
+RETURNING e.id;
+
+-- name: bury
+-- Leaves the place and the revision of memories, and nothing of what they said.
+UPDATE memory m
+SET status = 'tombstoned', revision = m.revision + 1, deleted_at = %(now)s, updated_at = %(now)s, content = '',
+    content_hash = '', search = '', embedding = NULL, context_embedding = NULL, embedding_pending = false, labels = '{}', tags = '{}',
+    metadata = '{}', source = NULL, subject = NULL, predicate = NULL, speaker = NULL, personal_data = '{}', superseded_by = NULL,
+    current_since = greatest(%(now)s, m.current_since)
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: remove
+-- Leaves nothing of memories in their table.
+DELETE FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: keep_tombstones
+-- What is left for ever: the ids, at the revisions that their tombstones raised them to.
+INSERT INTO tombstone (tenant_id, id, revision, deleted_at)
+SELECT %(tenant)s, t.id, t.revision, %(now)s FROM unnest(%(ids)s::uuid[], %(revisions)s::integer[]) AS t(id, revision)
+ON CONFLICT DO NOTHING;
+
+-- name: fence_sessions
+-- Raises the revisions of sessions, so that work which started before is turned away.
+INSERT INTO session AS s (tenant_id, session_id, agent_id, user_id, revision, created_at)
+SELECT %(tenant)s, t.session, t.agent, t.person, 2, %(now)s
+FROM unnest(%(sessions)s::text[], %(agents)s::text[], %(users)s::text[]) AS t(session, agent, person)
+ORDER BY t.session
+ON CONFLICT (tenant_id, session_id) DO UPDATE SET revision = s.revision + 1;
+
+-- name: turns_after
+-- The turns of conversations that come right after one that went, with their own vectors and those now before them.
+WITH gone AS (SELECT * FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence)),
+live AS (
+    SELECT m.id, m.agent_id, m.chat_id, m.sequence, m.embedding, lag(m.sequence) OVER chat AS before, lag(m.embedding) OVER chat AS vector_before
+    FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.chat_id = ANY(%(chats)s::text[]) AND m.agent_id = ANY(%(agents)s::text[])
+      AND m.sequence IS NOT NULL AND m.embedding IS NOT NULL AND m.status = 'active'
+    WINDOW chat AS (PARTITION BY m.agent_id, m.chat_id ORDER BY m.sequence))
+SELECT live.id, live.embedding, live.vector_before
+FROM live WHERE EXISTS (
+    SELECT FROM gone WHERE gone.agent_id = live.agent_id AND gone.chat_id = live.chat_id AND gone.sequence < live.sequence
+                       AND (live.before IS NULL OR gone.sequence >= live.before));
+
+-- name: last_receipt
+-- The end of the chain of receipts.
+SELECT r.number, r.digest FROM receipt r WHERE r.tenant_id = %(tenant)s ORDER BY r.number DESC LIMIT 1;
+
+-- name: keep_receipts
+-- Adds links to the chain.
+INSERT INTO receipt (tenant_id, id, number, memory_id, body, previous_digest, digest, created_at)
+SELECT %(tenant)s, r.id, r.number, r.memory_id, r.body, r.previous_digest, r.digest, %(now)s
+FROM unnest(%(receipt_ids)s::uuid[], %(numbers)s::bigint[], %(ids)s::uuid[], %(bodies)s::text[], %(previous_digests)s::bytea[],
+            %(digests)s::bytea[]) AS r(id, number, memory_id, body, previous_digest, digest);
+
+-- name: numbered
+-- The memories that links of the chain speak of.
+SELECT r.memory_id FROM receipt r
+WHERE r.tenant_id = %(tenant)s AND r.number BETWEEN %(first)s::bigint AND %(last)s::bigint AND r.memory_id IS NOT NULL;
+
+-- name: receipts
+-- Links of the chain, the newest first.
+SELECT r.number, r.body, r.previous_digest, r.digest FROM receipt r
+WHERE r.tenant_id = %(tenant)s AND r.number < %(before)s::bigint
+ORDER BY r.number DESC LIMIT %(limit)s::integer;
+
+-- name: receipts_by
+-- The links of one id, or about one memory.
+SELECT r.number, r.body, r.previous_digest, r.digest FROM receipt r
+WHERE r.tenant_id = %(tenant)s AND r.id = %(id)s::uuid
+UNION ALL
+SELECT r.number, r.body, r.previous_digest, r.digest FROM receipt r
+WHERE r.tenant_id = %(tenant)s AND r.memory_id = %(id)s::uuid AND r.id <> %(id)s::uuid;
+
+-- name: broken_receipts
+-- Links that do not follow from the one before, or whose digests are not those of their bodies.
+SELECT c.number, c.id FROM (
+    SELECT r.*, lag(r.digest, 1, decode(repeat('00', 32), 'hex')) OVER chain AS before, lag(r.number, 1, 0::bigint) OVER chain AS number_before
+    FROM receipt r WHERE r.tenant_id = %(tenant)s WINDOW chain AS (ORDER BY r.number)) c
+WHERE c.digest IS DISTINCT FROM sha256(c.previous_digest || convert_to(c.body, 'UTF8')) OR c.previous_digest <> c.before
+   OR c.number <> c.number_before + 1
+ORDER BY c.number LIMIT %(limit)s::integer;
+
+-- name: traces
+-- What the store still has of forgotten memories, by place; all but the tombstones has to be 0.
+SELECT
+    (SELECT count(*) FROM tombstone t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[])) AS tombstones,
+    (SELECT count(*) FROM memory t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]) AND NOT (
+        t.status = 'tombstoned' AND t.content = '' AND t.content_hash = '' AND t.search = '' AND t.embedding IS NULL
+        AND t.context_embedding IS NULL AND NOT t.embedding_pending AND t.labels = '{}' AND t.tags = '{}' AND t.metadata = '{}'
+        AND num_nonnulls(t.source, t.subject, t.predicate, t.speaker, t.superseded_by) = 0 AND t.personal_data = '{}')) AS memory,
+    (SELECT count(*) FROM memory t WHERE t.tenant_id = %(tenant)s AND t.superseded_by = ANY(%(ids)s::uuid[])) AS links,
+    (SELECT count(*) FROM memory_version t WHERE t.tenant_id = %(tenant)s AND (t.id = ANY(%(ids)s::uuid[]) OR t.superseded_by = ANY(%(ids)s::uuid[]))) AS versions,
+    (SELECT count(*) FROM idempotency t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS idempotency_answers,
+    (SELECT count(*) FROM strength t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS strength,
+    (SELECT count(*) FROM recall_hit t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS recall_log,
+    (SELECT count(*) FROM conflict t WHERE t.tenant_id = %(tenant)s AND (t.older_id = ANY(%(ids)s::uuid[]) OR t.newer_id = ANY(%(ids)s::uuid[]))) AS conflicts,
+    (SELECT count(*) FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS mentions,
+    (SELECT count(*) FROM relation t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS relations,
+    (SELECT count(*) FROM entity t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS entity_pages,
+    (SELECT count(*) FROM turn t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS turns;
+
+-- name: audited
+-- Which rows of the audit are there.
+SELECT a.id FROM audit a WHERE a.tenant_id = %(tenant)s AND a.id = ANY(%(ids)s::uuid[]);
+
+-- name: place_hold
+-- Begins a hold.
+INSERT INTO legal_hold (tenant_id, id, reason, filter, placed_at) VALUES (%(tenant)s, %(id)s, %(reason)s, %(covers)s::jsonb, %(now)s);
+
+-- name: holds
+-- Holds, the newest first; those that last, unless the released ones are asked for too.
+SELECT h.id, h.reason, h.filter AS covers, h.placed_at, h.released_at FROM legal_hold h
+WHERE h.tenant_id = %(tenant)s AND (%(released)s::boolean OR h.released_at IS NULL)
+ORDER BY h.placed_at DESC, h.id DESC;
+
+-- name: release_hold
+-- Ends a hold that lasts.
+UPDATE legal_hold h SET released_at = %(now)s WHERE h.tenant_id = %(tenant)s AND h.id = %(id)s AND h.released_at IS NULL
+RETURNING h.id, h.reason, h.filter AS covers, h.placed_at, h.released_at;
+
+-- name: clean_user
+-- What the store learned about a user apart from memories; sessions stay as fences that name nobody.
+WITH recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING t.id),
+hits AS (DELETE FROM recall_hit t USING recalls WHERE t.tenant_id = %(tenant)s AND t.recall_id = recalls.id RETURNING 1),
+arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
+sessions AS (UPDATE session t SET user_id = NULL, revision = t.revision + 1 WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text
+             RETURNING 1)
+SELECT (SELECT count(*) FROM recalls) AS recalls, (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity,
+       (SELECT count(*) FROM sessions) AS sessions;
+
+-- name: clean_tenant
+-- Everything of a tenant but tombstones, receipts, the audit and the tenant's name.
+WITH keys AS (DELETE FROM api_key t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+policies AS (DELETE FROM policy t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+rules AS (DELETE FROM namespace_rule t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+profiles AS (DELETE FROM profile t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+derivations AS (DELETE FROM derivation t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+relations AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+aliases AS (DELETE FROM entity_alias t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+entities AS (DELETE FROM entity t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+sessions AS (DELETE FROM session t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+turns AS (DELETE FROM turn t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+documents AS (DELETE FROM document t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+holds AS (DELETE FROM legal_hold t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+answers AS (DELETE FROM idempotency t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+hits AS (DELETE FROM recall_hit t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+routes AS (DELETE FROM route_statistic t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+lexemes AS (DELETE FROM lexeme_statistic t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+settings AS (UPDATE tenant t SET settings = '{}', governance = NULL WHERE t.tenant_id = %(tenant)s RETURNING 1)
+SELECT (SELECT count(*) FROM keys) AS keys, (SELECT count(*) FROM policies) AS policies, (SELECT count(*) FROM rules) AS rules,
+       (SELECT count(*) FROM profiles) AS profiles, (SELECT count(*) FROM entities) AS entities, (SELECT count(*) FROM sessions) AS sessions,
+       (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM holds) AS holds,
+       (SELECT count(*) FROM answers) AS idempotency_answers, (SELECT count(*) FROM recalls) AS recalls,
+       (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity;
+
+-- name: purgeable
+-- Tombstones that have lain longer than the grace period.
+SELECT m.id FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.status = 'tombstoned' AND m.deleted_at < %(before)s
+ORDER BY m.id LIMIT %(limit)s::integer;
+
+-- name: namespaces
+-- Every namespace of a tenant that holds a memory.
+SELECT DISTINCT m.namespace FROM memory m WHERE m.tenant_id = %(tenant)s AND m.status <> 'tombstoned';
+
+-- name: outlived
+-- The next memories of a namespace that were stored before a moment, except those that a hold spares.
+SELECT m.id FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.namespace = %(namespace)s AND m.created_at < %(before)s AND m.status <> 'tombstoned'
+  AND m.id <> ALL(%(spared)s::uuid[])
+ORDER BY m.id LIMIT %(limit)s::integer;

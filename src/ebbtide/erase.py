@@ -1,0 +1,276 @@
+"""Forgetting by id, by filter, by user and by tenant: what is meant is checked, and then goes with proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+from ebbtide.checks import check_caller
+from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.evidence import Candidate, Erasure, Forgetting, Receipt
+from ebbtide.forget.deed import forget_all
+from ebbtide.forget.holds import is_held, list_holds, refuse_held
+from ebbtide.forget.receipts import issue
+from ebbtide.forget.selection import TOKEN_LIFE, check_ids, check_token, is_empty, make_token, user_patterns
+from ebbtide.forget.tombstone import lock
+from ebbtide.govern import audit
+from ebbtide.govern.access import ADMIN, DELETE, check_changeable, requires
+from ebbtide.identifiers import new_id, parse_id
+from ebbtide.manage import lock_memory, missing
+from ebbtide.read.scope import Scope, make_scope
+from ebbtide.recall import recall
+from ebbtide.types import Caller
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+
+__all__ = ["erase_tenant", "erase_user", "forget", "forget_where"]
+
+BATCH = 1_000
+MOST_CANDIDATES = 100
+EXCERPT_CHARACTERS = 200
+
+Matched = list[tuple[UUID, int]]
+
+
+@asynccontextmanager
+async def refusals_audited(
+    engine: Engine, caller: Caller, operation: str, memory_id: UUID | None = None
+) -> AsyncGenerator[None]:
+    """Note in the audit that what the block was to do was refused, and by which error."""
+    try:
+        yield
+    except (Conflict, InvalidInput) as error:
+        detail = {"operation": operation, "refused": error.code, "field": error.field}
+        await audit.warn(engine, caller, memory_id, detail)
+        raise
+
+
+@requires(DELETE)
+async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected_revision: int) -> Receipt:
+    """Forget a memory for good: a tombstone in its place, and everything derived from it gone, in one transaction.
+
+    Raises:
+        NotFound: there is no such memory, or it is forgotten already.
+        StaleRevision: it is not at `expected_revision`; nothing was changed.
+        Held: a legal hold covers it.
+    """
+    now = engine.clock.now()
+    id_ = parse_id(memory_id, "memory_id")
+    if expected_revision is None:
+        raise InvalidInput(
+            "forget needs the revision you read.",
+            field="expected_revision",
+            remedy="Give the revision that get returned.",
+        )
+    async with (
+        refusals_audited(engine, caller, "forget", id_),
+        engine.database.transaction(caller.tenant) as transaction,
+    ):
+        await lock(transaction, caller.tenant)
+        await lock_memory(transaction, caller, id_, expected_revision, deletes=True)
+        receipts = await forget_all(transaction, caller, [id_], now, operation="forget")
+    engine.scopes.forget(caller.tenant)
+    return receipts[0]
+
+
+@requires(DELETE)
+async def forget_where(
+    engine: Engine,
+    caller: Caller,
+    filter: Mapping[str, Any] | None = None,  # noqa: A002 - the name that the caller writes
+    *,
+    query: str | None = None,
+    ids: Sequence[UUID | str] | None = None,
+    dry_run: bool = True,
+    token: str | None = None,
+    **narrowed: Any,
+) -> Forgetting:
+    """Show what a filter meets, or with the token of that forget just this. See `AsyncEbbtide.forget_where`."""
+    async with refusals_audited(engine, caller, "forget where"):
+        if not isinstance(dry_run, bool):
+            raise InvalidInput("dry_run must be true or false.", field="dry_run", remedy="Give a boolean.")
+        now = engine.clock.now()
+        if query is not None:
+            return await _preview_query(engine, caller, query, dry_run, {"where": filter, **narrowed})
+        scope = make_scope(caller, now, where=filter or None, **narrowed)
+        named = None if ids is None else check_ids(ids)
+        if is_empty(scope, named):
+            raise InvalidInput(
+                "The filter is empty: it would meet everything.",
+                field="filter",
+                remedy="Say which memories are meant; erase_user and erase_tenant forget all of one.",
+            )
+        if dry_run:
+            return await _preview(engine, scope, named, now)
+        return await _forget_matching(engine, caller, scope, named, token, now)
+
+
+async def _matching(transaction: Transaction, scope: Scope, ids: Sequence[UUID] | None) -> Matched:
+    if ids is None:
+        rows = await transaction.all("forget.matching", **scope.parameters())
+    else:
+        rows = await transaction.all("forget.matching_among", **scope.parameters(), ids=list(ids))
+    for id_, _, namespace in rows:
+        check_changeable(scope.caller, namespace, missing(id_), deletes=True)
+    return [(row[0], row[1]) for row in rows]
+
+
+async def _candidates(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> tuple[Candidate, ...]:
+    rows = await transaction.named(
+        "forget.excerpts", tenant=tenant, ids=list(ids[:MOST_CANDIDATES]), characters=EXCERPT_CHARACTERS
+    )
+    return tuple(Candidate(**row._asdict()) for row in rows)
+
+
+async def _preview(engine: Engine, scope: Scope, ids: Sequence[UUID] | None, now: datetime) -> Forgetting:
+    async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
+        matched = await _matching(transaction, scope, ids)
+        met = tuple(id_ for id_, _ in matched)
+        candidates = await _candidates(transaction, scope.caller.tenant, met)
+    ends = (now + TOKEN_LIFE).replace(microsecond=0)
+    token = make_token(scope, ids, matched, ends)
+    return Forgetting(dry_run=True, count=len(met), ids=met, candidates=candidates, token=token, expires_at=ends)
+
+
+async def _preview_query(
+    engine: Engine, caller: Caller, query: str, dry_run: bool, narrowed: Mapping[str, Any]
+) -> Forgetting:
+    """What a question finds: never forgotten by it, since the nearest may not be what is meant."""
+    if not dry_run:
+        raise InvalidInput(
+            "A query finds what is near, which may not be what is meant.",
+            field="query",
+            remedy="Look at the candidates with dry_run=True, and repeat with the ids of those to forget.",
+        )
+    hits = (await recall(engine, caller, query, **narrowed)).hits
+    return Forgetting(
+        dry_run=True,
+        count=len(hits),
+        ids=tuple(hit.id for hit in hits),
+        candidates=tuple(
+            Candidate(
+                id=hit.id,
+                revision=hit.memory.revision,
+                namespace=hit.namespace,
+                kind=hit.kind,
+                excerpt=hit.content[:EXCERPT_CHARACTERS],
+            )
+            for hit in hits
+        ),
+    )
+
+
+async def _forget_matching(
+    engine: Engine, caller: Caller, scope: Scope, ids: Sequence[UUID] | None, token: str | None, now: datetime
+) -> Forgetting:
+    """Forget what the dry run saw, in one transaction: all of it or, where anything changed since, nothing."""
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await lock(transaction, caller.tenant)
+        matched = await _matching(transaction, scope, ids)
+        check_token(token, scope, ids, matched, now)
+        receipts = await forget_all(transaction, caller, [id_ for id_, _ in matched], now, operation="forget where")
+        if [(one.id, one.revision - 1) for one in receipts] != matched:
+            raise Conflict("A memory changed at this moment.", field="token", remedy="Look again with dry_run=True.")
+    engine.scopes.forget(caller.tenant)
+    return Forgetting(
+        dry_run=False, count=len(receipts), ids=tuple(one.id for one in receipts), receipts=tuple(receipts)
+    )
+
+
+@requires(ADMIN)
+async def erase_user(engine: Engine, caller: Caller, user: str) -> Erasure:
+    """Erase everything of a user, whichever agent's it is. See `AsyncEbbtide.erase_user`.
+
+    Raises:
+        Held: a legal hold covers the user, or one of the memories; nothing was erased.
+    """
+    name = check_caller(Caller(caller.tenant, caller.agent, user)).user
+    if name is None:
+        raise InvalidInput("user is missing.", field="user", remedy="Name the user to erase.")
+    whose = {"user": name, **user_patterns(name)}
+    async with refusals_audited(engine, caller, "erase user"):
+        return await _erase(engine, caller, "user", "forget.of_user", whose)
+
+
+@requires(ADMIN)
+async def erase_tenant(engine: Engine, caller: Caller, confirm: str) -> Erasure:
+    """Erase everything of the handle's tenant. See `AsyncEbbtide.erase_tenant`.
+
+    Raises:
+        InvalidInput: `confirm` is not the tenant's name.
+        Held: a legal hold lasts; nothing was erased.
+    """
+    async with refusals_audited(engine, caller, "erase tenant"):
+        if confirm != caller.tenant:
+            raise InvalidInput(
+                "Erasing a tenant has to be confirmed.", field="confirm", remedy="Give the tenant's name as confirm."
+            )
+        return await _erase(engine, caller, "tenant", "forget.of_tenant", {})
+
+
+async def _erase(
+    engine: Engine,
+    caller: Caller,
+    subject: Literal["user", "tenant"],
+    statement: str,
+    whose: Mapping[str, Any],
+) -> Erasure:
+    """Erase memories a thousand a transaction, each with its receipt, and then what else there is of the subject."""
+    now = engine.clock.now()
+    user: str | None = whose.get("user")
+    await _refuse_where_held(engine, caller, user, statement, whose, now)
+    cleaned: Counter[str] = Counter()
+    numbers: list[int] = []
+    while ids := await _next_ids(engine, caller, statement, whose):
+        for start in range(0, len(ids), BATCH):
+            async with engine.database.transaction(caller.tenant) as transaction:
+                await lock(transaction, caller.tenant)
+                receipts = await forget_all(
+                    transaction, caller, ids[start : start + BATCH], now, operation=f"erase {subject}", remove=True
+                )
+            numbers += [one.number for one in receipts]
+            for one in receipts:
+                cleaned.update(one.cleaned)
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await lock(transaction, caller.tenant)
+        if user is not None:
+            rows = await transaction.named("forget.clean_user", tenant=caller.tenant, user=user)
+        else:
+            rows = await transaction.named("forget.clean_tenant", tenant=caller.tenant)
+        cleaned.update({place.replace("_", " "): count for place, count in rows[0]._asdict().items() if count})
+        detail = {"operation": f"erase {subject}", "memories": len(numbers)}
+        audited = await audit.write(transaction, caller, "delete", [(None, detail)], now)
+        proof = Erasure(
+            receipt_id=new_id(now), subject=subject, user=user, memories=len(numbers),
+            first_receipt=min(numbers, default=None), last_receipt=max(numbers, default=None), cleaned=dict(cleaned),
+            forgotten_at=now, audit_ids=tuple(audited),
+        )  # fmt: skip
+        issued = await issue(transaction, caller.tenant, [proof], now)
+    engine.scopes.forget(caller.tenant)
+    engine.governance.forget(caller.tenant)
+    await audit.seal(engine, caller.tenant)
+    return issued[0]
+
+
+async def _next_ids(engine: Engine, caller: Caller, statement: str, whose: Mapping[str, Any]) -> list[UUID]:
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        return [row[0] for row in await transaction.all(statement, tenant=caller.tenant, **whose)]
+
+
+async def _refuse_where_held(
+    engine: Engine, caller: Caller, user: str | None, statement: str, whose: Mapping[str, Any], now: datetime
+) -> None:
+    """Refuse before anything goes where a hold covers a part: an erasure is whole or not at all."""
+    ids = await _next_ids(engine, caller, statement, whose)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        for hold in await list_holds(transaction, caller.tenant):
+            if user is None or hold.covers.get("user") == user:
+                raise is_held("What was to be erased is" if user is None else "The user is", hold)
+        await refuse_held(transaction, caller.tenant, ids, now)

@@ -1,0 +1,1 @@
+"""Forgetting: what goes with a memory, what may not go, and the proof that it went."""

@@ -1,0 +1,83 @@
+"""What goes by itself: memories that were kept long enough, and what their tombstones still hold."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from ebbtide.forget.deed import forget_all
+from ebbtide.forget.holds import held_among
+from ebbtide.forget.tombstone import lock
+from ebbtide.govern.rules import current_rules
+from ebbtide.types import Caller
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ebbtide.engine import Engine
+
+__all__ = ["forget_outlived", "purge"]
+
+BATCH = 1_000
+UPKEEP = "ebbtide"
+"""Who the audit says did it."""
+
+
+async def forget_outlived(engine: Engine, tenant: str) -> int:
+    """Forget memories that are older than their namespace's rule keeps them; answers with how many.
+
+    Their age counts from when the store learned them. What a legal hold covers stays.
+    """
+    now = engine.clock.now()
+    book = await current_rules(engine, tenant)
+    if all(rule.retention_days is None for rule in book.rules):
+        return 0
+    async with engine.database.transaction(tenant, snapshot=True) as transaction:
+        namespaces = [row[0] for row in await transaction.all("forget.namespaces", tenant=tenant)]
+    forgotten = 0
+    for namespace in sorted(namespaces):
+        days = book.on(namespace).retention_days
+        if days is not None:
+            forgotten += await _forget_before(engine, tenant, namespace, now - timedelta(days=days), now)
+    if forgotten:
+        engine.scopes.forget(tenant)
+    return forgotten
+
+
+async def _forget_before(engine: Engine, tenant: str, namespace: str, before: datetime, now: datetime) -> int:
+    spared: list[UUID] = []
+    forgotten = 0
+    while True:
+        async with engine.database.transaction(tenant) as transaction:
+            await lock(transaction, tenant)
+            rows = await transaction.all(
+                "forget.outlived", tenant=tenant, namespace=namespace, before=before, spared=spared, limit=BATCH
+            )
+            ids = [row[0] for row in rows]
+            held = await held_among(transaction, tenant, ids, now)
+            going = [id_ for id_ in ids if id_ not in held]
+            await forget_all(transaction, Caller(tenant, UPKEEP), going, now, operation="retention")
+        spared += held
+        forgotten += len(going)
+        if len(ids) < BATCH:
+            return forgotten
+
+
+async def purge(engine: Engine, tenant: str) -> int:
+    """Remove the rows of memories that were forgotten longer ago than the grace period; answers with how many.
+
+    Their ids are refused for ever: the tombstones stay.
+    """
+    before = engine.clock.now() - timedelta(days=engine.settings.purge_after_days)
+    purged = 0
+    while True:
+        async with engine.database.transaction(tenant) as transaction:
+            await lock(transaction, tenant)
+            ids = [
+                row[0] for row in await transaction.all("forget.purgeable", tenant=tenant, before=before, limit=BATCH)
+            ]
+            await transaction.run("forget.remove", tenant=tenant, ids=ids)
+        purged += len(ids)
+        if len(ids) < BATCH:
+            return purged

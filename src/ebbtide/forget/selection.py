@@ -1,0 +1,88 @@
+"""Which memories are meant to be forgotten, and the token that confirms just these."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.identifiers import parse_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ebbtide.read.scope import Scope
+
+__all__ = ["TOKEN_LIFE", "check_ids", "check_token", "is_empty", "make_token", "user_patterns"]
+
+TOKEN_LIFE = timedelta(minutes=15)
+MOST_IDS = 100_000
+UNRELATED = ("now", "valid_at", "as_of", "with_superseded")
+
+
+def check_ids(ids: Any) -> list[UUID]:
+    """Ids from UUIDs or their texts, each once, in order.
+
+    Raises:
+        InvalidInput: it is no list of at least one id.
+    """
+    given: list[Any] = [] if isinstance(ids, str) or not isinstance(ids, Iterable) else list(cast("Iterable[Any]", ids))
+    if not 0 < len(given) <= MOST_IDS:
+        raise InvalidInput("ids must be a list of ids.", field="ids", remedy=f"Give 1 to {MOST_IDS:,} of them.")
+    return sorted({parse_id(id_, "ids") for id_ in given})
+
+
+def is_empty(scope: Scope, ids: Sequence[UUID] | None) -> bool:
+    """Whether nothing narrows down which of an agent's memories are meant."""
+    return ids is None and scope.unfiltered and scope.namespaces.everything
+
+
+def user_patterns(user: str) -> dict[str, list[str]]:
+    """The namespaces that are a user's own: `vector.agent.<user>`, `vector.user.<user>` and all below."""
+    roots = [f"vector.agent.{user}", f"vector.user.{user}"]
+    return {"exact": roots, "prefixes": [f"{root}." for root in roots]}
+
+
+def make_token(scope: Scope, ids: Sequence[UUID] | None, matched: Sequence[tuple[UUID, int]], ends: datetime) -> str:
+    """What confirms that just the memories that were seen, at the revisions they had, are meant.
+
+    It keeps from haste, not from malice: whoever may forget could make one.
+    """
+    asked = {name: value for name, value in scope.parameters().items() if name not in UNRELATED}
+    meant = [asked, None if ids is None else [str(id_) for id_ in ids], [[str(id_), at] for id_, at in matched]]
+    seconds = int(ends.timestamp())
+    text = json.dumps([seconds, *meant], sort_keys=True, default=str)
+    return f"{seconds}-{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def check_token(
+    token: Any, scope: Scope, ids: Sequence[UUID] | None, matched: Sequence[tuple[UUID, int]], now: datetime
+) -> None:
+    """Accept the token of a dry run that saw what there is now.
+
+    Raises:
+        InvalidInput: it is no token.
+        Conflict: it has expired, or other memories, or other revisions of them, meet the filter now.
+    """
+    seconds = token.partition("-")[0] if isinstance(token, str) else ""
+    if not isinstance(token, str) or not seconds.isdigit() or len(seconds) > len("99999999999"):
+        raise InvalidInput(
+            "Forgetting by a filter needs the token of a dry run.",
+            field="token",
+            remedy="Call with dry_run=True, look at what would go, and repeat with its token.",
+        )
+    ends = now + timedelta(seconds=int(seconds) - now.timestamp())
+    if ends <= now:
+        raise Conflict("The token has expired.", field="token", remedy="Look again with dry_run=True.")
+    if not hmac.compare_digest(make_token(scope, ids, matched, ends).encode(), token.encode()):
+        raise Conflict(
+            "What the filter meets is not what the dry run saw.",
+            field="token",
+            remedy="Look again with dry_run=True; nothing was forgotten.",
+        )
