@@ -8,6 +8,7 @@ from ebbtide.handle import AsyncEbbtide
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.relevance import Relevance, relevance
+from ebbtide.read.where import Filter, where
 from ebbtide.settings import Settings
 from ebbtide.types import (
     ContextBlock,
@@ -35,6 +36,7 @@ __all__ = [
     "Ebbtide",
     "EbbtideError",
     "Explanation",
+    "Filter",
     "Forgotten",
     "Hit",
     "Imported",
@@ -53,4 +55,5 @@ __all__ = [
     "Version",
     "reciprocal_rank_fusion",
     "relevance",
+    "where",
 ]

@@ -39,6 +39,7 @@ from ebbtide.types import (
 if TYPE_CHECKING:
     from ebbtide.clock import Clock
     from ebbtide.models.protocols import Embedder
+    from ebbtide.read.where import Filter
     from ebbtide.settings import Settings
 
 __all__ = ["AsyncEbbtide"]
@@ -193,7 +194,7 @@ class AsyncEbbtide(LifecycleVerbs):
         kinds: Sequence[str] | str | None = None,
         labels: Sequence[str] | str | None = None,
         tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None = None,
-        where: Mapping[str, Any] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
         limit: int | None = None,
         min_score: float | None = None,
         min_similarity: float | None = None,
@@ -212,7 +213,8 @@ class AsyncEbbtide(LifecycleVerbs):
                 save the own memory of other users where the handle has a user.
             kinds, labels: one of these.
             tags: all of a list; or an object of any, all, none and exact.
-            where: a filter on fields and metadata; see `ebbtide.read.filters.compile_filter`.
+            where: a filter on fields and metadata, as an object, or as an expression made with `ebbtide.where`; see
+                `ebbtide.read.filters.compile_filter`.
             limit: how many, from 1 to the profile's maximum.
             min_score, min_similarity: thresholds in place of the profile's.
             as_of: what the store knew at that moment.

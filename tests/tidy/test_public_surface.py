@@ -39,6 +39,7 @@ def test_the_public_names() -> None:
             "Ebbtide",
             "EbbtideError",
             "Explanation",
+            "Filter",
             "Forgotten",
             "Hit",
             "Imported",
@@ -57,6 +58,7 @@ def test_the_public_names() -> None:
             "Version",
             "reciprocal_rank_fusion",
             "relevance",
+            "where",
         ]
     )
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ebbtide.checks import check_json, check_moment
 from ebbtide.errors import InvalidInput
+from ebbtide.read.where import Filter
 
 __all__ = ["CLOCKS", "FIELDS", "CompiledFilter", "compile_filter"]
 
@@ -44,6 +45,7 @@ class _Compiler:
         return f"${name}"
 
     def expression(self, where: Any, depth: int = 0) -> str:
+        where = where.form if isinstance(where, Filter) else where
         if not isinstance(where, Mapping) or not where or depth > DEEPEST:
             raise _refused(
                 "where must be a non-empty object, nested at most 20 deep",
@@ -95,7 +97,8 @@ class _Compiler:
         element = f"{path}[*] == {self.variable(self.operand(key, operand))}"
         if not isinstance(operand, str):
             return f"({element})"
-        return f'({element} || {path} like_regex {json.dumps(operand)} flag "q")'
+        # An array's elements would be searched for the piece one by one.
+        return f'({element} || ({path}.type() == "string" && {path} like_regex {json.dumps(operand)} flag "q"))'
 
     def operand(self, key: str, operand: Any) -> Any:
         if key in CLOCKS:
@@ -124,12 +127,13 @@ class _Compiler:
         return "$.metadata" + "".join(f".{json.dumps(step)}" for step in steps)
 
 
-def compile_filter(where: Mapping[str, Any] | None, *, timezone: str = "UTC") -> CompiledFilter | None:
+def compile_filter(where: Filter | Mapping[str, Any] | None, *, timezone: str = "UTC") -> CompiledFilter | None:
     """The filter that `where` describes; None for none.
 
     A key names a field of the memory (its clocks, importance, confidence, speaker, subject, …) or else a path in its
     metadata (`customer` or `metadata.customer`). Its value is what the field must equal, or an object of operators:
-    eq, ne, gt, gte, lt, lte, in, contains, exists. Entries are joined by and; `and`, `or` and `not` nest.
+    eq, ne, gt, gte, lt, lte, in, contains, exists. Entries are joined by and; `and`, `or` and `not` nest. A `Filter`
+    says the same as an expression.
 
     Raises:
         InvalidInput: the filter is malformed; the error names the entry.

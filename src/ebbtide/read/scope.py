@@ -14,6 +14,7 @@ from ebbtide.checks import check_moment, check_texts
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import NamespaceScope, read_scope
 from ebbtide.read.filters import CompiledFilter, compile_filter
+from ebbtide.read.where import Filter
 from ebbtide.types import KINDS, Caller, TagFilter
 
 __all__ = ["Scope", "make_scope"]
@@ -88,7 +89,7 @@ def make_scope(
     kinds: Sequence[str] | str | None = None,
     labels: Sequence[str] | str | None = None,
     tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None = None,
-    where: Mapping[str, Any] | None = None,
+    where: Filter | Mapping[str, Any] | None = None,
     as_of: Any = None,
     valid_at: Any = None,
     include_superseded: bool = False,
