@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from ebbtide.cli import evaluation, memories, operations, questions, rankings, showcase, transfers
+from ebbtide.cli import evaluation, lifecycle, memories, operations, questions, rankings, showcase, transfers
 from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, InvalidInput
 
@@ -47,6 +47,13 @@ COMMANDS: tuple[click.Command, ...] = (
     memories.browse,
     memories.history,
     memories.revise,
+    lifecycle.supersede,
+    lifecycle.invalidate,
+    lifecycle.restore,
+    lifecycle.confirm,
+    lifecycle.importance,
+    lifecycle.feedback,
+    lifecycle.record_run,
     memories.forget,
     transfers.import_,
     transfers.export,
