@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from ebbtide.blocking import Ebbtide
 from ebbtide.errors import EbbtideError
+from ebbtide.evidence import (
+    AuditCheck,
+    AuditEntry,
+    Candidate,
+    Erasure,
+    Forgetting,
+    Hold,
+    Receipt,
+    ReceiptCheck,
+)
+from ebbtide.govern.policies import EffectivePolicy, Policy
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.profile import Profile
@@ -14,7 +25,6 @@ from ebbtide.types import (
     ContextBlock,
     Draft,
     Explanation,
-    Forgotten,
     Hit,
     Imported,
     Job,
@@ -31,19 +41,28 @@ from ebbtide.types import (
 
 __all__ = [
     "AsyncEbbtide",
+    "AuditCheck",
+    "AuditEntry",
+    "Candidate",
     "ContextBlock",
     "Draft",
     "Ebbtide",
     "EbbtideError",
+    "EffectivePolicy",
+    "Erasure",
     "Explanation",
     "Filter",
-    "Forgotten",
+    "Forgetting",
     "Hit",
+    "Hold",
     "Imported",
     "Job",
     "Memory",
+    "Policy",
     "Profile",
     "Recall",
+    "Receipt",
+    "ReceiptCheck",
     "Relevance",
     "Remembered",
     "Rule",

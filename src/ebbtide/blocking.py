@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import ExitStack, suppress
 from functools import update_wrapper
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ebbtide.errors import InvalidInput
+from ebbtide.govern.access import by_tool
+from ebbtide.govern.audit import export_pages as audit_pages
+from ebbtide.groups.audit import AsyncAudit
+from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
+from ebbtide.groups.policies import AsyncPolicies
 from ebbtide.groups.profiles import AsyncProfiles
+from ebbtide.groups.receipts import AsyncReceipts
 from ebbtide.groups.rules import AsyncRules
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.transfer import export_pages
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
-__all__ = ["Ebbtide", "Jobs", "Profiles", "Rules"]
+__all__ = ["Audit", "Ebbtide", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
 
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
@@ -71,6 +77,17 @@ class BlockingGroup(Generic[Inner]):
         self.inner = inner
 
 
+def pages_of(run: Callable[[Any], Any], pages: AsyncGenerator[list[dict[str, Any]]]) -> Generator[dict[str, Any]]:
+    """The records of pages, which are closed even where the caller stops reading."""
+    try:
+        while page := run(lambda: anext(pages, list[dict[str, Any]]())):
+            yield from page
+    finally:
+        # Left behind, they would hold their snapshot; a closed handle holds none.
+        with suppress(InvalidInput):
+            run(pages.aclose)
+
+
 class Profiles(BlockingGroup[AsyncProfiles]):
     """The rankings a tenant can use: the presets, and those it saved."""
 
@@ -79,12 +96,21 @@ class Profiles(BlockingGroup[AsyncProfiles]):
     get = blocking(AsyncProfiles.get)
 
 
+class Policies(BlockingGroup[AsyncPolicies]):
+    """Policies: they hold for the handles that `as_agent` makes. Without one, such a handle may do nothing."""
+
+    set = blocking(AsyncPolicies.set)
+    effective = blocking(AsyncPolicies.effective)
+    delete = blocking(AsyncPolicies.delete)
+
+
 class Rules(BlockingGroup[AsyncRules]):
     """Rules on namespaces: bonuses, instructions, and what holds for memories written there."""
 
     add = blocking(AsyncRules.add)
     list = blocking(AsyncRules.list)
     remove = blocking(AsyncRules.remove)
+    set_personal_data = blocking(AsyncRules.set_personal_data)
     preview = blocking(AsyncRules.preview)
 
 
@@ -94,6 +120,33 @@ class Jobs(BlockingGroup[AsyncJobs]):
     list = blocking(AsyncJobs.list)
     retry = blocking(AsyncJobs.retry)
     cancel = blocking(AsyncJobs.cancel)
+
+
+class Receipts(BlockingGroup[AsyncReceipts]):
+    """The tenant's receipts, one for each memory that was forgotten and one for each erasure."""
+
+    list = blocking(AsyncReceipts.list)
+    verify = blocking(AsyncReceipts.verify)
+
+
+class Holds(BlockingGroup[AsyncHolds]):
+    """Legal holds: what they cover cannot be forgotten, erased or outlived until they are released."""
+
+    place = blocking(AsyncHolds.place)
+    list = blocking(AsyncHolds.list)
+    release = blocking(AsyncHolds.release)
+
+
+class Audit(BlockingGroup[AsyncAudit]):
+    """The tenant's audit: metadata of every read, write, change, deletion and refusal, never what a memory says."""
+
+    entries = blocking(AsyncAudit.entries)
+    verify = blocking(AsyncAudit.verify)
+    seal = blocking(AsyncAudit.seal)
+
+    def export(self) -> Generator[dict[str, Any]]:
+        """The whole audit as JSON values; see `AsyncAudit.export`."""
+        yield from pages_of(self.run, audit_pages(self.run(self.inner.flushed), self.inner.caller))
 
 
 class Ebbtide:
@@ -109,6 +162,10 @@ class Ebbtide:
     history = blocking(AsyncEbbtide.history)
     revise = blocking(AsyncEbbtide.revise)
     forget = blocking(AsyncEbbtide.forget)
+    forget_where = blocking(AsyncEbbtide.forget_where)
+    erase_user = blocking(AsyncEbbtide.erase_user)
+    erase_tenant = blocking(AsyncEbbtide.erase_tenant)
+    verify_receipt = blocking(AsyncEbbtide.verify_receipt)
     supersede = blocking(AsyncEbbtide.supersede)
     invalidate = blocking(AsyncEbbtide.invalidate)
     restore = blocking(AsyncEbbtide.restore)
@@ -123,8 +180,12 @@ class Ebbtide:
         self._stack = ExitStack()
         self._portal = portal
         self.profiles = Profiles(self, inner.profiles)
+        self.policies = Policies(self, inner.policies)
         self.rules = Rules(self, inner.rules)
         self.jobs = Jobs(self, inner.jobs)
+        self.audit = Audit(self, inner.audit)
+        self.receipts = Receipts(self, inner.receipts)
+        self.holds = Holds(self, inner.holds)
 
     @classmethod
     def open(
@@ -181,16 +242,9 @@ class Ebbtide:
             raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
         return self._portal.call(call)
 
-    def export_records(self, **scope: Any) -> Generator[dict[str, Any]]:
+    def export_records(self, *, tool: bool = False, **scope: Any) -> Generator[dict[str, Any]]:
         """Memories with everything the store has of them, as JSON values; see `AsyncEbbtide.export_records`."""
-        pages = export_pages(self.run(self.inner.engine), self.caller, **scope)
-        try:
-            while page := self.run(lambda: anext(pages, [])):
-                yield from page
-        finally:
-            # Left behind by a caller who stopped reading, it would hold its snapshot; a closed handle holds none.
-            if self._portal is not None:
-                self.run(pages.aclose)
+        yield from pages_of(self.run, export_pages(self.run(self.inner.engine), by_tool(self.caller, tool), **scope))
 
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.
@@ -199,6 +253,26 @@ class Ebbtide:
             InvalidInput: a name is not acceptable.
         """
         return type(self)(self.inner.scoped(**changes), self._portal)
+
+    def as_agent(
+        self,
+        agent: str,
+        scopes: Sequence[str] | str,
+        *,
+        user: str | None = None,
+        task: str | None = None,
+        chat: str | None = None,
+        session: str | None = None,
+        tool: bool = False,
+    ) -> Self:
+        """A policed handle on the same engine, with what its scopes and the agent's policy allow, and nothing else.
+
+        Raises:
+            InvalidInput: a name or a scope is not acceptable.
+            Forbidden: this handle is policed itself.
+        """
+        inner = self.inner.as_agent(agent, scopes, user=user, task=task, chat=chat, session=session, tool=tool)
+        return type(self)(inner, self._portal)
 
     def __enter__(self) -> Self:
         return self

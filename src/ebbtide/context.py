@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import InvalidInput
+from ebbtide.govern.access import READ, of_itself, requires
 from ebbtide.read.block import render_block
 from ebbtide.recall import note_access, search
 
@@ -17,6 +18,7 @@ __all__ = ["context", "count_tokens"]
 CHARACTERS_A_TOKEN = 4
 
 
+@requires(READ, search=True)
 async def context(
     engine: Engine, caller: Caller, query: str, *, budget: int | None = None, **asked: Any
 ) -> ContextBlock:
@@ -25,7 +27,7 @@ async def context(
         raise InvalidInput(
             "budget must be a whole number of tokens, 0 or more.", field="budget", remedy="Leave it out for no limit."
         )
-    searched = await search(engine, caller, query, **asked)
+    searched = await search(engine, of_itself(caller), query, **asked)
     return render_block(
         note_access(engine, searched),
         searched.rules,

@@ -17,7 +17,7 @@ from ebbtide.forget.receipts import issue
 from ebbtide.forget.selection import TOKEN_LIFE, check_ids, check_token, is_empty, make_token, user_patterns
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
-from ebbtide.govern.access import ADMIN, DELETE, check_changeable, requires
+from ebbtide.govern.access import ADMIN, DELETE, READ, check_changeable, requires
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.manage import lock_memory, missing
 from ebbtide.read.scope import Scope, make_scope
@@ -80,7 +80,7 @@ async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected
     return receipts[0]
 
 
-@requires(DELETE)
+@requires(DELETE, READ)
 async def forget_where(
     engine: Engine,
     caller: Caller,

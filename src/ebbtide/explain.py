@@ -7,6 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
+from ebbtide.govern.access import READ, check_visible, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import missing
 from ebbtide.rank.gates import drops
@@ -46,6 +47,7 @@ REASONS = {
 }
 
 
+@requires(READ, search=True)
 async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | str, **asked: Any) -> Explanation:
     """Why the memory does, or does not, come back for the query under the same arguments that recall takes.
 
@@ -105,10 +107,13 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     values = {**scope.parameters(), "id": id_, "vector": searched.vector, "terms": searched.terms.queries}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.named("recall.judge" + scope.suffix, **values)
+        then = bool(rows)
         if not rows and scope.as_of is not None:
             rows = await transaction.named("recall.judge", **values)
-            if rows:
-                return _absent(id_, "scope", "unknown_then", None, scope.as_of.isoformat(), None)
+        if rows:
+            check_visible(caller, rows[0].namespace, missing(id_))
+            if not then:
+                return _absent(id_, "scope", "unknown_then", None, _iso(scope.as_of), None)
     if not rows:
         raise missing(id_)
     row = rows[0]

@@ -16,9 +16,16 @@ from ebbtide import manage, transfer
 from ebbtide import recall as recalls
 from ebbtide import remember as writes
 from ebbtide.checks import check_caller
+from ebbtide.errors import Forbidden, InvalidInput
+from ebbtide.govern.access import access_with, by_tool
+from ebbtide.groups.audit import AsyncAudit
+from ebbtide.groups.forgetting import ForgetVerbs
+from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.lifecycle import LifecycleVerbs
+from ebbtide.groups.policies import AsyncPolicies
 from ebbtide.groups.profiles import AsyncProfiles
+from ebbtide.groups.receipts import AsyncReceipts
 from ebbtide.groups.rules import AsyncRules
 from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
@@ -27,7 +34,6 @@ from ebbtide.types import (
     ContextBlock,
     Draft,
     Explanation,
-    Forgotten,
     Imported,
     Memory,
     Recall,
@@ -45,7 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncEbbtide"]
 
 
-class AsyncEbbtide(LifecycleVerbs):
+class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
     """A store of memories, seen by one caller. Open it with `AsyncEbbtide.open`."""
 
     def __init__(self, store: Store, caller: Caller, *, owner: bool = True) -> None:
@@ -53,8 +59,12 @@ class AsyncEbbtide(LifecycleVerbs):
         self._owner = owner
         self.caller = check_caller(caller)
         self.profiles = AsyncProfiles(self)
+        self.policies = AsyncPolicies(self)
         self.rules = AsyncRules(self)
         self.jobs = AsyncJobs(self)
+        self.audit = AsyncAudit(self)
+        self.receipts = AsyncReceipts(self)
+        self.holds = AsyncHolds(self)
 
     @classmethod
     def open(
@@ -87,10 +97,43 @@ class AsyncEbbtide(LifecycleVerbs):
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.
 
+        A handle from `as_agent` is bound to its names; of it, only the time zone can be another.
+
         Raises:
             InvalidInput: a name is not acceptable.
+            Forbidden: the handle is bound to that name.
         """
         return type(self)(self._store, rescoped(self.caller, changes), owner=False)
+
+    def as_agent(
+        self,
+        agent: str,
+        scopes: Sequence[str] | str,
+        *,
+        user: str | None = None,
+        task: str | None = None,
+        chat: str | None = None,
+        session: str | None = None,
+        tool: bool = False,
+    ) -> Self:
+        """A policed handle on the same engine: it does what its scopes and the agent's policy allow, and nothing else.
+
+        Args:
+            agent: whose policy and whose memories.
+            scopes: some of memory:read, memory:write, memory:delete, memory:admin and operator.
+            user, task, chat, session: on whose behalf and where; they fill in the policy's templates.
+            tool: every verb is asked by a tool, as if each were called with `tool=True`.
+
+        Raises:
+            InvalidInput: a name or a scope is not acceptable.
+            Forbidden: this handle is policed itself.
+        """
+        caller = replace(
+            self.caller, agent=agent, user=user, task=task, chat=chat, session=session, access=access_with(scopes)
+        )
+        if self.caller.access is not None:
+            raise Forbidden("A policed handle makes no other.", remedy="Make it from the owner's handle.")
+        return type(self)(self._store, by_tool(caller, tool), owner=False)
 
     @property
     def closed(self) -> bool:
@@ -123,7 +166,7 @@ class AsyncEbbtide(LifecycleVerbs):
         content: str,
         *,
         namespace: str | None = None,
-        kind: str = "fact",
+        kind: str | None = None,
         labels: Sequence[str] | str = (),
         importance: float | None = None,
         confidence: float | None = None,
@@ -141,13 +184,15 @@ class AsyncEbbtide(LifecycleVerbs):
         vector: Any = None,
         idempotency_key: str | None = None,
         allow_pending: bool = False,
+        tool: bool = False,
     ) -> Remembered:
         """Remember one statement; answers with what became of it.
 
         Args:
             content: what to remember, at most 100,000 characters.
             namespace: a dotted path; else `vector.agent.<user>.memory` for a user, or `vector.global.memory`.
-            kind: fact, preference, howto, correction, learning, note, message, episode, chunk, entity or relation.
+            kind: fact, preference, howto, correction, learning, note, message, episode, chunk, entity or relation; what
+                the rule on the namespace says unless given, or fact.
             labels: category labels; factual, procedural, preference, behavioral and episodic have half-lives.
             importance: 0 to 1, 0.5 unless given; a successor inherits at least that of what it replaces.
             confidence: 0 to 1, 0.7 unless given.
@@ -161,6 +206,7 @@ class AsyncEbbtide(LifecycleVerbs):
             vector: the content's vector, where the caller has embedded already.
             idempotency_key: a retry with the same key gets the first answer again.
             allow_pending: store the text although the embedder fails; a job makes the vector later.
+            tool: a language model's tool asks for it, which a policed handle's policy may forbid.
 
         Raises:
             InvalidInput: a value is not acceptable; the error names the field.
@@ -174,16 +220,18 @@ class AsyncEbbtide(LifecycleVerbs):
             expires_at=expires_at, ttl_seconds=ttl_seconds, supersedes=supersedes, tags=tags, metadata=metadata,
             speaker=speaker, seq=seq, vector=vector, idempotency_key=idempotency_key,
         )  # fmt: skip
-        return (await writes.remember_many(await self.engine(), self.caller, [draft], allow_pending=allow_pending))[0]
+        caller = by_tool(self.caller, tool)
+        return (await writes.remember_many(await self.engine(), caller, [draft], allow_pending=allow_pending))[0]
 
     async def remember_many(
-        self, drafts: Sequence[Draft | Mapping[str, Any] | str], *, allow_pending: bool = False
+        self, drafts: Sequence[Draft | Mapping[str, Any] | str], *, allow_pending: bool = False, tool: bool = False
     ) -> list[Remembered]:
         """Remember many statements in one transaction: all of them, or none; answers in their order.
 
         A draft is a text, a mapping with the arguments of `remember`, or a `Draft`. Errors name the draft's place.
         """
-        return await writes.remember_many(await self.engine(), self.caller, drafts, allow_pending=allow_pending)
+        caller = by_tool(self.caller, tool)
+        return await writes.remember_many(await self.engine(), caller, drafts, allow_pending=allow_pending)
 
     async def recall(
         self,
@@ -203,6 +251,7 @@ class AsyncEbbtide(LifecycleVerbs):
         include_superseded: bool = False,
         vector: Any = None,
         trace: bool = False,
+        tool: bool = False,
     ) -> Recall:
         """The memories worth most for a query, best first.
 
@@ -222,15 +271,16 @@ class AsyncEbbtide(LifecycleVerbs):
             include_superseded: also what was replaced meanwhile.
             vector: the query's vector, where the caller has embedded already.
             trace: also tell what happened to every candidate.
+            tool: a language model's tool asks for it: a policed handle reads by its policy's `tool_read`, not `read`.
 
         Raises:
             InvalidInput: an argument is not acceptable; the error names it.
             ModelError: the query could not be embedded.
         """
         return await recalls.recall(
-            await self.engine(), self.caller, query, profile=profile, namespaces=namespaces, kinds=kinds, labels=labels,
-            tags=tags, where=where, limit=limit, min_score=min_score, min_similarity=min_similarity, as_of=as_of,
-            valid_at=valid_at, include_superseded=include_superseded, vector=vector, trace=trace,
+            await self.engine(), by_tool(self.caller, tool), query, profile=profile, namespaces=namespaces, kinds=kinds,
+            labels=labels, tags=tags, where=where, limit=limit, min_score=min_score, min_similarity=min_similarity,
+            as_of=as_of, valid_at=valid_at, include_superseded=include_superseded, vector=vector, trace=trace,
         )  # fmt: skip
 
     async def context(self, query: str, *, budget: int | None = None, **recall: Any) -> ContextBlock:
@@ -241,13 +291,13 @@ class AsyncEbbtide(LifecycleVerbs):
         """
         return await contexts.context(await self.engine(), self.caller, query, budget=budget, **recall)
 
-    async def explain(self, query: str, memory_id: UUID | str, **recall: Any) -> Explanation:
+    async def explain(self, query: str, memory_id: UUID | str, *, tool: bool = False, **recall: Any) -> Explanation:
         """Why one memory does, or does not, come back for a query; the other arguments are `recall`'s.
 
         Raises:
             NotFound: the agent has no such memory, or it was forgotten.
         """
-        return await explanations.explain(await self.engine(), self.caller, query, memory_id, **recall)
+        return await explanations.explain(await self.engine(), by_tool(self.caller, tool), query, memory_id, **recall)
 
     async def get(self, memory_id: UUID | str) -> Memory:
         """One memory by its id, superseded and expired ones too.
@@ -257,12 +307,14 @@ class AsyncEbbtide(LifecycleVerbs):
         """
         return await manage.get(await self.engine(), self.caller, memory_id)
 
-    async def browse(self, *, limit: int = 50, after: UUID | str | None = None, **scope: Any) -> list[Memory]:
+    async def browse(
+        self, *, limit: int = 50, after: UUID | str | None = None, tool: bool = False, **scope: Any
+    ) -> list[Memory]:
         """Memories of a scope without a query, newest first. `after` is the id of the last one seen.
 
         `namespaces`, `kinds`, `labels`, `tags`, `where`, `as_of`, `valid_at` and `include_superseded` are `recall`'s.
         """
-        return await manage.browse(await self.engine(), self.caller, limit=limit, after=after, **scope)
+        return await manage.browse(await self.engine(), by_tool(self.caller, tool), limit=limit, after=after, **scope)
 
     async def history(self, memory_id: UUID | str) -> list[Version]:
         """Every image of a memory, oldest first.
@@ -279,6 +331,7 @@ class AsyncEbbtide(LifecycleVerbs):
         *,
         expected_revision: int | None = None,
         vector: Any = None,
+        tool: bool = False,
         **changes: Any,
     ) -> Memory:
         """Give a memory new content, and importance, confidence, kind, labels, tags, metadata; history keeps the old.
@@ -290,7 +343,7 @@ class AsyncEbbtide(LifecycleVerbs):
         """
         return await manage.revise(
             await self.engine(),
-            self.caller,
+            by_tool(self.caller, tool),
             memory_id,
             content,
             expected_revision=expected_revision,
@@ -298,22 +351,13 @@ class AsyncEbbtide(LifecycleVerbs):
             **changes,
         )
 
-    async def forget(self, memory_id: UUID | str, expected_revision: int) -> Forgotten:
-        """Forget a memory for good, at the revision that was read.
-
-        Raises:
-            NotFound: the agent has no such memory, or it is forgotten already.
-            StaleRevision: it has changed meanwhile; nothing was done.
-        """
-        return await manage.forget(await self.engine(), self.caller, memory_id, expected_revision)
-
-    async def export_records(self, **scope: Any) -> AsyncGenerator[dict[str, Any]]:
+    async def export_records(self, *, tool: bool = False, **scope: Any) -> AsyncGenerator[dict[str, Any]]:
         """Memories with everything the store has of them, as JSON values, in the order of their ids.
 
         Superseded, expired and archived ones too, with earlier versions, vectors and counts; forgotten ones never. All
         are of one moment. `namespaces`, `kinds`, `labels`, `tags` and `where` are `recall`'s.
         """
-        async with aclosing(transfer.export_pages(await self.engine(), self.caller, **scope)) as pages:
+        async with aclosing(transfer.export_pages(await self.engine(), by_tool(self.caller, tool), **scope)) as pages:
             async for page in pages:
                 for record in page:
                     yield record
@@ -344,9 +388,10 @@ CHANGEABLE = ("tenant", "agent", "user", "task", "chat", "session", "timezone")
 
 def rescoped(caller: Caller, changes: Mapping[str, Any]) -> Caller:
     """The caller with some of its names changed."""
-    from ebbtide.errors import InvalidInput
-
     unknown = next((name for name in changes if name not in CHANGEABLE), None)
     if unknown is not None:
         raise InvalidInput(f"A scope has no {unknown}.", field=unknown, remedy=f"It has {', '.join(CHANGEABLE)}.")
+    bound = next((name for name in changes if name != "timezone"), None)
+    if caller.access is not None and bound is not None:
+        raise Forbidden(f"The handle is bound to its {bound}.", field=bound, remedy="Make another with as_agent.")
     return replace(caller, **changes)

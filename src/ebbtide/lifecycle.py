@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ebbtide.checks import check_caller, check_moment, check_text
 from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.govern.access import WRITE, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import lock_memory, read_memory
 from ebbtide.remember import audit, remember_many
@@ -93,6 +94,7 @@ async def supersede(
     return (await remember_many(engine, caller, [draft], allow_pending=allow_pending))[0]
 
 
+@requires(WRITE)
 async def invalidate(
     engine: Engine, caller: Caller, memory_id: UUID | str, *, at: Any = None, expected_revision: int | None = None
 ) -> Memory:
@@ -113,6 +115,7 @@ async def invalidate(
     return await change(engine, caller, memory_id, expected_revision, decide, now)
 
 
+@requires(WRITE)
 async def restore(
     engine: Engine, caller: Caller, memory_id: UUID | str, *, expected_revision: int | None = None
 ) -> Memory:
@@ -145,6 +148,7 @@ async def restore(
     return await change(engine, caller, memory_id, expected_revision, decide, now)
 
 
+@requires(WRITE)
 async def confirm(
     engine: Engine, caller: Caller, memory_id: UUID | str, *, expected_revision: int | None = None
 ) -> Memory:
@@ -164,6 +168,7 @@ async def confirm(
     return await change(engine, caller, memory_id, expected_revision, decide, now)
 
 
+@requires(WRITE)
 async def update_importance(
     engine: Engine, caller: Caller, memory_id: UUID | str, value: float, *, expected_revision: int | None = None
 ) -> Memory:
@@ -182,6 +187,7 @@ async def update_importance(
     return await change(engine, caller, memory_id, expected_revision, decide, now)
 
 
+@requires(WRITE)
 async def feedback(engine: Engine, caller: Caller, memory_id: UUID | str, rating: str) -> Memory:
     """Record how useful a memory was. See `AsyncEbbtide.feedback`."""
     now = engine.clock.now()

@@ -1,18 +1,21 @@
-"""The verbs on single memories: get, browse, history, revise, forget."""
+"""The verbs on single memories: get, browse, history, revise."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ebbtide.caches import Read
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
+from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.read.scope import make_scope
 from ebbtide.remember import audit
 from ebbtide.text import content_hash, embedding_text, search_text
-from ebbtide.types import Draft, Forgotten, Version
+from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import memory_of
@@ -23,25 +26,28 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
 
-__all__ = ["browse", "forget", "get", "history", "lock_memory", "missing", "read_memory", "revise"]
+__all__ = ["browse", "get", "history", "lock_memory", "missing", "note_read", "read_memory", "revise"]
 
 MOST_BROWSED = 1_000
 
-# Everything that was made from a memory and goes with it.
-DERIVED = (
-    "memory.drop_versions",
-    "memory.drop_answers",
-    "memory.drop_mentions",
-    "memory.drop_relations",
-    "memory.drop_strength",
-)
+# Where a listing starts: a bound value keeps the plan on its index, which a test for NULL would not.
+LATEST = datetime(9999, 12, 31, tzinfo=UTC)
+HIGHEST_ID = UUID(int=2**128 - 1)
 
 
+@requires(READ)
 async def get(engine: Engine, caller: Caller, memory_id: UUID | str) -> Memory:
     """One memory by its id, superseded or expired ones too. Raises NotFound."""
     id_ = parse_id(memory_id, "memory_id")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        return await read_memory(transaction, caller, id_)
+        memory = await read_memory(transaction, caller, id_)
+    note_read(engine, caller, "get", (id_,))
+    return memory
+
+
+def note_read(engine: Engine, caller: Caller, verb: str, ids: tuple[UUID, ...]) -> None:
+    """Have a read written down after the answer: by whom, by which verb, and which memories came back."""
+    engine.reads.add(caller.tenant, Read(caller.agent, caller.user, engine.clock.now(), verb, ids))
 
 
 async def read_memory(transaction: Transaction, caller: Caller, id_: UUID) -> Memory:
@@ -49,7 +55,9 @@ async def read_memory(transaction: Transaction, caller: Caller, id_: UUID) -> Me
     row = await transaction.one("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=[id_])
     if row is None:
         raise missing(id_)
-    return memory_of(row)
+    memory = memory_of(row)
+    check_visible(caller, memory.namespace, missing(id_))
+    return memory
 
 
 def missing(id_: UUID) -> NotFound:
@@ -61,6 +69,7 @@ def missing(id_: UUID) -> NotFound:
     )
 
 
+@requires(READ)
 async def browse(
     engine: Engine, caller: Caller, *, limit: int = 50, after: UUID | str | None = None, **narrowed: Any
 ) -> list[Memory]:
@@ -78,19 +87,21 @@ async def browse(
             "recall.browse" + scope.suffix,
             **scope.parameters(),
             limit=limit,
-            before_created=last.created_at if last else None,
-            before_id=last.id if last else None,
+            before_created=last.created_at if last else LATEST,
+            before_id=last.id if last else HIGHEST_ID,
         )
+    note_read(engine, caller, "browse", tuple(row[0] for row in rows))
     return [memory_of(row) for row in rows]
 
 
+@requires(READ)
 async def history(engine: Engine, caller: Caller, memory_id: UUID | str) -> list[Version]:
     """Every image of a memory, oldest first. Raises NotFound."""
     id_ = parse_id(memory_id, "memory_id")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        await read_memory(transaction, caller, id_)
         rows = await transaction.all("memory.history", tenant=caller.tenant, agent=caller.agent, id=id_)
-        if not rows:
-            raise missing(id_)
+    note_read(engine, caller, "history", (id_,))
     return [
         Version(
             revision=revision,
@@ -105,8 +116,16 @@ async def history(engine: Engine, caller: Caller, memory_id: UUID | str) -> list
     ]
 
 
-async def lock_memory(transaction: Transaction, caller: Caller, id_: UUID, expected_revision: int | None) -> Any:
-    """The row a writer is about to change, locked, at the revision it expects."""
+async def lock_memory(
+    transaction: Transaction, caller: Caller, id_: UUID, expected_revision: int | None, *, deletes: bool = False
+) -> Any:
+    """The row a writer is about to change, or that one `deletes`, locked, at the revision it expects.
+
+    Raises:
+        NotFound: the agent has no such memory.
+        Forbidden: the policy lets the caller read it alone.
+        StaleRevision: it is not at `expected_revision`.
+    """
     if expected_revision is not None and (
         isinstance(expected_revision, bool) or not isinstance(expected_revision, int)
     ):
@@ -118,6 +137,7 @@ async def lock_memory(transaction: Transaction, caller: Caller, id_: UUID, expec
     rows = await transaction.named("memory.for_update", tenant=caller.tenant, agent=caller.agent, id=id_)
     if not rows or rows[0].status == "tombstoned":
         raise missing(id_)
+    check_changeable(caller, rows[0].namespace, missing(id_), deletes=deletes)
     if expected_revision is not None and rows[0].revision != expected_revision:
         raise StaleRevision(
             f"The memory is at revision {rows[0].revision}, not {expected_revision}.",
@@ -127,6 +147,7 @@ async def lock_memory(transaction: Transaction, caller: Caller, id_: UUID, expec
     return rows[0]
 
 
+@requires(WRITE)
 async def revise(
     engine: Engine,
     caller: Caller,
@@ -146,8 +167,8 @@ async def revise(
     """
     now = engine.clock.now()
     id_ = parse_id(memory_id, "memory_id")
-    checked = _checked_changes(engine, caller, content, vector, changes)
     before = await get(engine, caller, id_)
+    checked = _checked_changes(engine, caller, content, vector, changes, before.namespace)
     made = checked.vector
     if made is None and engine.embedder is not None:
         made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
@@ -190,7 +211,9 @@ async def revise(
     return memory
 
 
-def _checked_changes(engine: Engine, caller: Caller, content: str, vector: Any, changes: dict[str, Any]) -> Checked:
+def _checked_changes(
+    engine: Engine, caller: Caller, content: str, vector: Any, changes: dict[str, Any], namespace: str
+) -> Checked:
     allowed = {"importance", "confidence", "kind", "labels", "tags", "metadata"}
     unknown = next((name for name in changes if name not in allowed), None)
     if unknown is not None:
@@ -199,7 +222,7 @@ def _checked_changes(engine: Engine, caller: Caller, content: str, vector: Any, 
             field=unknown,
             remedy=f"It changes content, {', '.join(sorted(allowed))}.",
         )
-    draft = Draft.model_construct(content=content, vector=vector, **changes)
+    draft = Draft.model_construct(content=content, vector=vector, namespace=namespace, **changes)
     return validate(draft, caller, engine.settings, now=engine.clock.now(), dimension=engine.dimension)
 
 
@@ -225,40 +248,3 @@ async def _previous_vector(transaction: Transaction, caller: Caller, row: Any) -
         sequences=[row.sequence],
     )
     return found[2].to_numpy() if found is not None and found[2] is not None else None
-
-
-async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected_revision: int) -> Forgotten:
-    """Forget a memory for good: a tombstone in its place, and everything derived from it gone, in one transaction.
-
-    Raises:
-        NotFound: there is no such memory, or it is forgotten already.
-        StaleRevision: it is not at `expected_revision`; nothing was changed.
-    """
-    now = engine.clock.now()
-    id_ = parse_id(memory_id, "memory_id")
-    if expected_revision is None:
-        raise InvalidInput(
-            "forget needs the revision you read.",
-            field="expected_revision",
-            remedy="Give the revision that get returned.",
-        )
-    async with engine.database.transaction(caller.tenant) as transaction:
-        row = await lock_memory(transaction, caller, id_, expected_revision)
-        revision = (await transaction.one("memory.forget", tenant=caller.tenant, agent=caller.agent, id=id_, now=now))[
-            0
-        ]
-        for statement in DERIVED:
-            await transaction.run(statement, tenant=caller.tenant, id=id_)
-        await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
-        if row.session_id is not None:
-            await transaction.run(
-                "memory.fence_session",
-                tenant=caller.tenant,
-                session=row.session_id,
-                agent=caller.agent,
-                user=caller.user,
-                now=now,
-            )
-        await audit(transaction, caller, "delete", [(id_, {"revision": revision})], now)
-    engine.scopes.forget(caller.tenant)
-    return Forgotten(id=id_, revision=revision, forgotten_at=now)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ebbtide.govern.access import ADMIN, READ, requires
 from ebbtide.govern.rules import as_rule, covers
 from ebbtide.recall import search
 from ebbtide.types import RuledHit, RulePreview
@@ -37,6 +38,7 @@ class Standing:
         )
 
 
+@requires(ADMIN, READ, search=True)
 async def preview(
     engine: Engine, caller: Caller, rule: Rule | Mapping[str, Any], query: str, **asked: Any
 ) -> RulePreview:

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from ebbtide.checks import check_vector
 from ebbtide.db.vectors import as_halfvec
+from ebbtide.govern.access import READ, check_revision, narrow_within, profile_within, requires
 from ebbtide.govern.personal import holds_personal_data
 from ebbtide.govern.profiles import resolve_profile
 from ebbtide.govern.rules import rules_at
 from ebbtide.rank.gates import Selection, select
-from ebbtide.rank.profile import Profile, narrow
+from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
 from ebbtide.read.candidates import Found, find, read_prelude
 from ebbtide.read.question import Question, read_question
@@ -49,6 +50,7 @@ class Stopwatch:
         self.started = now
 
 
+@requires(READ, search=True)
 async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = False, **asked: Any) -> Recall:
     """The memories worth most for a query, best first. See `AsyncEbbtide.recall`."""
     searched = await search(engine, caller, query, **asked)
@@ -93,8 +95,13 @@ async def search(
     """
     watch = Stopwatch()
     scope = make_scope(caller, engine.clock.now(), **narrowed)
-    ranking = narrow(
-        await resolve_profile(engine, caller, profile), limit=limit, min_score=min_score, min_similarity=min_similarity
+    named, advice = profile_within(caller, profile)
+    ranking = narrow_within(
+        caller,
+        await resolve_profile(engine, caller, named),
+        limit=limit,
+        min_score=min_score,
+        min_similarity=min_similarity,
     )
     shape = await shape_of(engine, scope)
     settings = engine.settings
@@ -117,6 +124,7 @@ async def search(
         terms, revision = await read_prelude(
             transaction, caller.tenant, question, engine.facts.text_search_configuration
         )
+        check_revision(caller, revision)
         rules = await rules_at(engine, transaction, caller.tenant, revision)
         if trial is not None:
             rules = rules.with_rule(trial)
@@ -126,8 +134,9 @@ async def search(
         selection, memories = await choose(transaction, scope, ranking, found, scored)
         watch.lap("rank")
     return Searched(
-        scope, ranking, question, terms, route, direction, found, scored, selection, memories, rules, notes, watch.steps
-    )
+        scope, ranking, question, terms, route, direction, found, scored, selection, memories, rules,
+        (*advice, *notes), watch.steps,
+    )  # fmt: skip
 
 
 async def direction_of(

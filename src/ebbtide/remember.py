@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict, InvalidInput, ModelError
+from ebbtide.govern.access import WRITE, requires
 from ebbtide.govern.rules import rules_in
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.identifiers import new_id
@@ -23,7 +24,7 @@ from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert
 from ebbtide.write.screen import screen
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
-from ebbtide.write.validate import Checked, validate
+from ebbtide.write.validate import Checked, validate, with_kind
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,6 +39,7 @@ __all__ = ["remember_many"]
 TRIES = 4
 
 
+@requires(WRITE)
 async def remember_many(
     engine: Engine, caller: Caller, drafts: Sequence[Draft | Mapping[str, Any] | str], *, allow_pending: bool = False
 ) -> list[Remembered]:
@@ -50,6 +52,7 @@ async def remember_many(
         IdempotencyMismatch: a key was used before with another body.
         ModelError: the embedder failed, and `allow_pending` is not set.
         NotFound: a memory that should be superseded does not exist.
+        Forbidden: the policy does not let the caller write there.
     """
     now = engine.clock.now()
     checked = without_blocks(check_all(engine, caller, drafts, now))
@@ -135,7 +138,7 @@ def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int,
         if place in answers:
             continue
         body = body_hash(given) if given.idempotency_key else b""
-        screened = screen(given, rules)
+        screened = screen(with_kind(given, rules), rules)
         if screened.verdict == "drop":
             batch.withheld.append(Withheld(place, given, body, "dropped", screened.kinds))
             continue

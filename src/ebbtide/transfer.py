@@ -7,9 +7,11 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callab
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from ebbtide.db.vectors import as_halfvecs
 from ebbtide.errors import Conflict, InvalidInput, Tombstoned
+from ebbtide.govern.access import ADMIN, READ, WRITE, authorise, requires
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.read.reinforce import flush
 from ebbtide.read.scope import make_scope
@@ -23,7 +25,6 @@ from ebbtide.write.rows import columns_of, insert
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from uuid import UUID
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
@@ -41,10 +42,18 @@ BATCH = 1_000
 
 async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> AsyncGenerator[list[dict[str, Any]]]:
     """The memories of a scope as records in the order of their ids, page by page, all from one snapshot."""
+    reading_back = next((name for name in ("as_of", "valid_at", "include_superseded") if name in narrowed), None)
+    if reading_back is not None:
+        raise InvalidInput(
+            f"An export takes everything a memory has; {reading_back} does not narrow it.",
+            field=reading_back,
+            remedy="Leave it out; the versions and their times are in each record.",
+        )
+    caller = await authorise(engine, caller, READ, verb="export_records")
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     await flush(engine)
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        after: UUID | None = None
+        after = UUID(int=0)
         while True:
             rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
             ids = [row.id for row in rows]
@@ -65,6 +74,7 @@ def _record(engine: Engine, row: Any, versions: Sequence[Any]) -> dict[str, Any]
     return images[0] | {"model": model, "versions": images[1:]}
 
 
+@requires(WRITE, ADMIN)
 async def import_records(
     engine: Engine,
     caller: Caller,

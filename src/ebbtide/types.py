@@ -133,7 +133,7 @@ class Caller:
 
 
 class Draft(_Public):
-    """A memory to be written. Only `content` is needed.
+    """A memory to be written. Only `content` is needed. Without a `kind`, the rule on the namespace says it, or `fact`.
 
     Times are aware datetimes, ISO 8601 strings with a zone, or plain dates (the start of that day in the
     handle's time zone). `importance` and `confidence` lie in [0, 1]. `vector` has the store's dimension.
@@ -141,7 +141,7 @@ class Draft(_Public):
 
     content: str
     namespace: str | None = None
-    kind: str = "fact"
+    kind: str | None = None
     labels: Sequence[str] | str = ()
     importance: float | None = None
     confidence: float | None = None

@@ -69,6 +69,7 @@ SCOPES = st.one_of(
     st.lists(PATTERNS, min_size=1, max_size=3).map(lambda patterns: read_scope(patterns, ANYBODY)),
     st.sampled_from(["ana", "a", "é", "a_b"]).map(lambda user: read_scope(None, Caller("t", "a", user=user))),
 )
+PATTERNED = st.lists(PATTERNS, min_size=1, max_size=3).map(lambda patterns: read_scope(patterns, ANYBODY))
 PERSONAL = st.tuples(st.sampled_from(["vector.agent", "vector.user"]), PATHS).map(".".join)
 
 
@@ -76,6 +77,33 @@ PERSONAL = st.tuples(st.sampled_from(["vector.agent", "vector.user"]), PATHS).ma
 @given(scope=SCOPES, paths=st.lists(st.one_of(PATHS, PERSONAL), min_size=1, max_size=8))
 def test_the_database_covers_what_the_scope_covers(named: Any, scope: NamespaceScope, paths: list[str]) -> None:
     assert named(paths, scope) == {path for path in paths if scope.covers(path)}
+
+
+@given(one=PATTERNED, other=PATTERNED, paths=st.lists(PATHS, min_size=1, max_size=20))
+def test_an_intersection_covers_what_both_scopes_cover(
+    one: NamespaceScope, other: NamespaceScope, paths: list[str]
+) -> None:
+    both = {path for path in paths if one.covers(path) and other.covers(path)}
+    assert {path for path in paths if one.intersect(other).covers(path)} == both
+    assert {path for path in paths if other.intersect(one).covers(path)} == both
+
+
+@property_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    scopes=st.lists(PATTERNED, min_size=2, max_size=3),
+    paths=st.lists(st.one_of(PATHS, PERSONAL), min_size=1, max_size=8),
+)
+def test_the_database_covers_an_intersection_alike(named: Any, scopes: list[NamespaceScope], paths: list[str]) -> None:
+    both = scopes[0]
+    for other in scopes[1:]:
+        both = both.intersect(other)
+    assert named(paths, both) == {path for path in paths if all(scope.covers(path) for scope in scopes)}
+
+
+def test_nothing_is_left_of_scopes_that_share_nothing() -> None:
+    left = read_scope(["vector.a", "vector.b.*"], ANYBODY).intersect(read_scope(["vector.a.*", "vector.c"], ANYBODY))
+    assert left == NamespaceScope(everything=False)
+    assert read_scope("*", ANYBODY).intersect(left) == left
 
 
 def test_only_what_lies_below_a_pattern_is_read(memory: Ebbtide) -> None:

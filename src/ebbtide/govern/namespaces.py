@@ -13,7 +13,7 @@ from ebbtide.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ebbtide.types import Caller
+    from ebbtide.types import Access, Caller
 
 __all__ = [
     "TEMPLATE",
@@ -22,6 +22,7 @@ __all__ = [
     "check_pattern",
     "default_namespace",
     "expression_of",
+    "granted_scope",
     "read_scope",
     "rule_specificity",
 ]
@@ -56,6 +57,31 @@ class NamespaceScope:
         )
         return named and (not namespace.startswith(self.foreign) or namespace.startswith(self.own))
 
+    def intersect(self, other: NamespaceScope) -> NamespaceScope:
+        """The namespaces that both scopes cover. Neither may have `foreign` ones.
+
+        Exact paths and prefixes stay such; what only an expression can say becomes one with a lookahead.
+        """
+        if self.everything or other.everything:
+            return other if self.everything else self
+        exact = {path for path in self.exact if other.covers(path)} | {
+            path for path in other.exact if self.covers(path)
+        }
+        prefixes = {prefix for prefix in self.prefixes if prefix.startswith(other.prefixes)}
+        prefixes |= {prefix for prefix in other.prefixes if prefix.startswith(self.prefixes)}
+        expressions = {
+            f"^(?={one[1:]}){two[1:]}"
+            for ones, twos in ((self.expressions, other.expressions + other._prefix_expressions),
+                               (self._prefix_expressions, other.expressions))
+            for one in ones
+            for two in twos
+        }  # fmt: skip
+        return NamespaceScope(False, tuple(sorted(exact)), tuple(sorted(prefixes)), tuple(sorted(expressions)))
+
+    @property
+    def _prefix_expressions(self) -> tuple[str, ...]:
+        return tuple(f"^{expression_of(prefix + '*')}$" for prefix in self.prefixes)
+
 
 def check_namespace(namespace: str, field: str = "namespace") -> str:
     """The namespace itself, if it is a dotted path.
@@ -79,7 +105,7 @@ def check_namespace(namespace: str, field: str = "namespace") -> str:
 
 
 def default_namespace(caller: Caller) -> str:
-    """Where a caller writes unless told otherwise: the user's own memory, or the shared one."""
+    """Where the owner writes unless told otherwise: the user's own memory, or the shared one."""
     return f"vector.agent.{caller.user}.memory" if caller.user else "vector.global.memory"
 
 
@@ -90,9 +116,14 @@ def read_scope(patterns: Sequence[str] | str | None, caller: Caller) -> Namespac
     `vector.user.<user>.…`) where the caller speaks for one user. A pattern without `*` is exact; a trailing `*`
     covers every deeper namespace; an inner `*` stands for one or more segments. `_` and `%` are plain characters.
 
+    A policed caller reads what its policy grants, by `tool_read` where a tool asks; patterns can only narrow that.
+
     Raises:
         InvalidInput: a pattern is empty or malformed.
     """
+    if caller.access is not None:
+        asked = NamespaceScope(everything=True) if patterns is None else _asked_scope(patterns)
+        return granted_scope(caller.access, tool=caller.access.tool).intersect(asked)
     if patterns is None:
         if caller.user is None:
             return NamespaceScope(everything=True)
@@ -100,6 +131,17 @@ def read_scope(patterns: Sequence[str] | str | None, caller: Caller) -> Namespac
         return NamespaceScope(
             everything=True, foreign=personal, own=tuple(f"{prefix}{caller.user}." for prefix in personal)
         )
+    return _asked_scope(patterns)
+
+
+def granted_scope(access: Access, *, tool: bool) -> NamespaceScope:
+    """What a policy lets a caller read, automatically or by a tool."""
+    if access.grant is None:
+        return NamespaceScope(everything=False)
+    return _compiled_scope(access.grant.tool_read if tool else access.grant.read)
+
+
+def _asked_scope(patterns: Sequence[str] | str) -> NamespaceScope:
     listed = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(listed, list | tuple | set | frozenset) or not listed:
         raise InvalidInput(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput, NotFound
+from ebbtide.govern.access import ADMIN, READ, requires
 from ebbtide.rank.presets import DEFAULT_PROFILE, PRESETS
 from ebbtide.rank.profile import Profile, parse_profile, review
 
@@ -33,7 +34,7 @@ async def resolve_profile(engine: Engine, caller: Caller, profile: str | Profile
         return parse_profile(profile)
     name = DEFAULT_PROFILE if profile is None else profile
     try:
-        return await get_profile(engine, caller, name)
+        return await _find(engine, caller, name)
     except NotFound as error:
         raise InvalidInput(
             error.message,
@@ -42,6 +43,7 @@ async def resolve_profile(engine: Engine, caller: Caller, profile: str | Profile
         ) from error
 
 
+@requires(ADMIN)
 async def save_profile(engine: Engine, caller: Caller, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
     """Keep a profile under its name, and answer with warnings about it.
 
@@ -61,12 +63,17 @@ async def save_profile(engine: Engine, caller: Caller, profile: Profile | Mappin
     return warnings
 
 
+@requires(READ)
 async def get_profile(engine: Engine, caller: Caller, name: str) -> Profile:
     """A preset or a saved profile by its name.
 
     Raises:
         NotFound: the tenant has none of that name.
     """
+    return await _find(engine, caller, name)
+
+
+async def _find(engine: Engine, caller: Caller, name: str) -> Profile:
     if check_text(name, "profile", LONGEST_NAME) in PRESETS:
         return PRESETS[name]
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
@@ -80,6 +87,7 @@ async def get_profile(engine: Engine, caller: Caller, name: str) -> Profile:
     return parse_profile(row[0])
 
 
+@requires(READ)
 async def list_profiles(engine: Engine, caller: Caller) -> list[Profile]:
     """The presets, then the tenant's own, by name."""
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -34,6 +34,7 @@ __all__ = [
     "remove_rule",
     "rules_at",
     "rules_in",
+    "set_personal_data",
 ]
 
 SMALLEST_BONUS, LARGEST_BONUS = -1.0, 10.0
@@ -57,8 +58,9 @@ class Bearing:
 class RuleBook:
     """The rules of a tenant, and what they say of the namespaces that were asked about."""
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = (), *, personal_data: str | None = None) -> None:
         self.rules = tuple(rules)
+        self.personal_data = personal_data
         self._known: dict[str, Bearing] = {}
 
     def __bool__(self) -> bool:
@@ -70,12 +72,21 @@ class RuleBook:
         if known is None:
             if len(self._known) >= MOST_NAMESPACES:
                 self._known.clear()
-            known = self._known[namespace] = bearing_of(self.rules, namespace)
+            known = bearing_of(self.rules, namespace)
+            if known.personal_data is None and self.personal_data is not None:
+                known = replace(known, personal_data=self.personal_data)
+            self._known[namespace] = known
         return known
 
     def with_rule(self, rule: Rule) -> RuleBook:
         """The book with one more rule, in place of the one that has its id."""
-        return RuleBook([*(kept for kept in self.rules if rule.id is None or kept.id != rule.id), rule])
+        others = [kept for kept in self.rules if rule.id is None or kept.id != rule.id]
+        return RuleBook([*others, rule], personal_data=self.personal_data)
+
+    @property
+    def screens(self) -> bool:
+        """Whether anything is laid down on personal data."""
+        return self.personal_data is not None or any(rule.personal_data is not None for rule in self.rules)
 
 
 def covers(rule: Rule, namespace: str) -> bool:
@@ -115,8 +126,11 @@ async def rules_at(engine: Engine, transaction: Transaction, tenant: str, revisi
     known = engine.governance.get(tenant, revision, RULES)
     if isinstance(known, RuleBook):
         return known
-    rows = await transaction.named("govern.rules", tenant=tenant) if revision is not None else ()
-    book = RuleBook(Rule.model_construct(**row._asdict()) for row in rows)
+    book = RuleBook()
+    if revision is not None:
+        rows = await transaction.named("govern.rules", tenant=tenant)
+        default = await transaction.one("govern.personal_data", tenant=tenant)
+        book = RuleBook((Rule.model_construct(**row._asdict()) for row in rows), personal_data=default[0])
     engine.governance.put(tenant, revision, RULES, book)
     return book
 
@@ -192,6 +206,30 @@ async def remove_rule(engine: Engine, caller: Caller, rule_id: UUID | str) -> No
             raise NotFound(f"There is no rule {id_}.", field="rule_id", remedy="List the rules to see which there are.")
 
 
+@requires(ADMIN)
+async def set_personal_data(engine: Engine, caller: Caller, mode: str | None) -> None:
+    """Lay down what is done with personal data where no rule says it; None for keeping and marking it.
+
+    Raises:
+        InvalidInput: there is no such mode.
+    """
+    check_personal_data(mode)
+    now = engine.clock.now()
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await transaction.run("govern.mark_changed", tenant=caller.tenant, revision=new_id(now), now=now)
+        await transaction.run("govern.set_personal_data", tenant=caller.tenant, mode=mode)
+
+
+def check_personal_data(mode: str | None) -> None:
+    """Raises InvalidInput where a mode is none of those there are, and not None."""
+    if mode not in (None, *PERSONAL_DATA_MODES):
+        raise InvalidInput(
+            f"{str(mode)[:40]!r} is nothing that can be done with personal data.",
+            field="personal_data",
+            remedy=f"Use {', '.join(PERSONAL_DATA_MODES)}.",
+        )
+
+
 def check_rule(rule: Rule) -> Rule:
     """The rule itself, if every field is acceptable.
 
@@ -214,12 +252,7 @@ def check_rule(rule: Rule) -> Rule:
             field="default_kind",
             remedy=f"Use one of {', '.join(KINDS)}.",
         )
-    if rule.personal_data not in (None, *PERSONAL_DATA_MODES):
-        raise InvalidInput(
-            f"{str(rule.personal_data)[:40]!r} is nothing that can be done with personal data.",
-            field="personal_data",
-            remedy=f"Use {', '.join(PERSONAL_DATA_MODES)}.",
-        )
+    check_personal_data(rule.personal_data)
     whole = isinstance(days, int) and not isinstance(days, bool)
     if days is not None and not (whole and 1 <= days <= LONGEST_RETENTION_DAYS):
         raise InvalidInput(

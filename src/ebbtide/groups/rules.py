@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from ebbtide.govern.rules import add_rule, list_rules, remove_rule
+from ebbtide.govern.rules import add_rule, list_rules, remove_rule, set_personal_data
 from ebbtide.groups.base import Group
 from ebbtide.preview import preview
 from ebbtide.types import Rule, RulePreview
@@ -48,6 +48,16 @@ class AsyncRules(Group):
     async def list(self) -> list[Rule]:
         """The tenant's rules, in the order in which they were added."""
         return await list_rules(await self.engine(), self.caller)
+
+    async def set_personal_data(self, mode: str | None) -> None:
+        """Lay down what is done with personal data where no rule says it.
+
+        `mode` is allow, redact, drop or quarantine; None keeps the text and marks what it holds.
+
+        Raises:
+            InvalidInput: there is no such mode.
+        """
+        await set_personal_data(await self.engine(), self.caller, mode)
 
     async def remove(self, rule_id: UUID | str) -> None:
         """Remove a rule.

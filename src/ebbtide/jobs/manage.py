@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from psycopg.errors import UniqueViolation
 
 from ebbtide.db.owner import owner_transaction
-from ebbtide.errors import Conflict, InvalidInput, NotFound
+from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
+from ebbtide.govern.access import OPERATOR, requires
 from ebbtide.types import JOB_STATUSES, Job
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ RUNNING = "doing"
 WAITING = "todo"
 
 
+@requires(OPERATOR)
 async def list_jobs(
     engine: Engine, caller: Caller, *, status: str | None = None, limit: int = 50, everything: bool = False
 ) -> list[Job]:
@@ -36,6 +38,7 @@ async def list_jobs(
         )
     if not is_whole(limit) or not 1 <= limit <= MOST_LISTED:
         raise InvalidInput("limit is out of range.", field="limit", remedy=f"Give 1 to {MOST_LISTED:,}.")
+    _check_reach(caller, everything)
     async with owner_transaction(engine.database) as transaction:
         rows = await transaction.named(
             "jobs.list", tenant=caller.tenant, status=status, limit=limit, everything=everything
@@ -43,6 +46,7 @@ async def list_jobs(
     return [Job.model_construct(**row._asdict()) for row in rows]
 
 
+@requires(OPERATOR)
 async def retry_job(engine: Engine, caller: Caller, job_id: int, *, everything: bool = False) -> None:
     """Let a job that ended, or waits for its next attempt, run now; it has all its attempts before it again.
 
@@ -50,6 +54,7 @@ async def retry_job(engine: Engine, caller: Caller, job_id: int, *, everything: 
         NotFound: the tenant has no such job.
         Conflict: it runs at the moment, or another job waits to do the same.
     """
+    _check_reach(caller, everything)
     async with owner_transaction(engine.database) as transaction:
         if await _locked(transaction, caller, job_id, everything) == RUNNING:
             raise Conflict(f"Job {job_id} runs at the moment.", field="id", remedy="Wait for its end, or cancel it.")
@@ -61,6 +66,7 @@ async def retry_job(engine: Engine, caller: Caller, job_id: int, *, everything: 
             ) from error
 
 
+@requires(OPERATOR)
 async def cancel_job(engine: Engine, caller: Caller, job_id: int, *, everything: bool = False) -> None:
     """Cancel a job that waits, or ask one that runs to stop.
 
@@ -68,11 +74,17 @@ async def cancel_job(engine: Engine, caller: Caller, job_id: int, *, everything:
         NotFound: the tenant has no such job.
         Conflict: it has ended.
     """
+    _check_reach(caller, everything)
     async with owner_transaction(engine.database) as transaction:
         status = await _locked(transaction, caller, job_id, everything)
         if status not in (RUNNING, WAITING):
             raise Conflict(f"Job {job_id} has {status} already.", field="id", remedy="Nothing is left to cancel.")
         await transaction.run("jobs.cancel", job=job_id)
+
+
+def _check_reach(caller: Caller, everything: bool) -> None:
+    if everything and caller.access is not None:
+        raise Forbidden("Only the owner sees the jobs of every tenant.", field="everything", remedy="Leave it out.")
 
 
 def is_whole(value: Any) -> bool:

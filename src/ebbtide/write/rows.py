@@ -12,6 +12,7 @@ from ebbtide.db.vectors import as_halfvecs
 from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, search_text
 from ebbtide.types import Memory, trusted
+from ebbtide.write.validate import DEFAULT_KIND, Checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.types import Caller
-    from ebbtide.write.validate import Checked
 
 __all__ = ["Row", "columns_of", "from_draft", "insert", "memory_of"]
 
@@ -65,7 +65,7 @@ def from_draft(
         id=new_id(now),
         content=draft.content,
         namespace=draft.namespace,
-        kind=draft.kind,
+        kind=draft.kind or DEFAULT_KIND,
         agent=caller.agent,
         user=caller.user,
         task=caller.task,

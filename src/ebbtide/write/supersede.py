@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from ebbtide.errors import Conflict, NotFound
+from ebbtide.govern.access import check_changeable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,7 @@ async def heads_of(transaction: Transaction, caller: Caller, drafts: Sequence[Ch
 
     Raises:
         NotFound: the agent has no such memory.
+        Forbidden: the policy does not let the caller change it.
     """
     asked = sorted({draft.supersedes for draft in drafts if draft.supersedes is not None})
     if not asked:
@@ -49,12 +51,18 @@ async def heads_of(transaction: Transaction, caller: Caller, drafts: Sequence[Ch
     heads = {row[0]: Head(row[1], row[2]) for row in rows}
     missing = next((id_ for id_ in asked if id_ not in heads), None)
     if missing is not None:
-        raise NotFound(
-            f"There is no memory {missing} to supersede.",
-            field="supersedes",
-            remedy="Check the id and the agent, or leave supersedes out.",
-        )
+        raise _missing(missing)
+    for row in rows:
+        check_changeable(caller, row[6], _missing(row[0]))
     return heads
+
+
+def _missing(id_: UUID) -> NotFound:
+    return NotFound(
+        f"There is no memory {id_} to supersede.",
+        field="supersedes",
+        remedy="Check the id and the agent, or leave supersedes out.",
+    )
 
 
 async def supersede(transaction: Transaction, tenant: str, links: Sequence[Successor], now: datetime) -> None:

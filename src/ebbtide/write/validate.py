@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.checks import LONGEST_ID, check_json, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
-from ebbtide.govern.namespaces import check_namespace, default_namespace
+from ebbtide.govern.access import write_namespace
 from ebbtide.identifiers import parse_id
 from ebbtide.text import is_blank
 from ebbtide.types import KINDS, Caller, Draft
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.settings import Settings
 
-__all__ = ["RESERVED_METADATA", "Checked", "check_share", "validate"]
+__all__ = ["DEFAULT_KIND", "RESERVED_METADATA", "Checked", "check_share", "validate", "with_kind"]
 
+DEFAULT_KIND = "fact"
 DEFAULT_IMPORTANCE = 0.5
 DEFAULT_CONFIDENCE = 0.7
 LARGEST_SEQUENCE = 2**31 - 1
@@ -42,11 +44,14 @@ RESERVED_METADATA = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A draft whose every value is acceptable. Times are UTC; `vector`, where given, has norm 1."""
+    """A draft whose every value is acceptable. Times are UTC; `vector`, where given, has norm 1.
+
+    `kind` is None where it was not given, until `with_kind` asks the rules.
+    """
 
     content: str
     namespace: str
-    kind: str
+    kind: str | None
     labels: tuple[str, ...]
     tags: tuple[str, ...]
     metadata: dict[str, Any]
@@ -78,10 +83,12 @@ def validate(
     metadata, warnings = _metadata(draft.metadata, settings, f"{place}metadata")
     return Checked(
         content=_content(draft.content, settings, f"{place}content"),
-        namespace=check_namespace(check_text(draft.namespace, f"{place}namespace", LONGEST_ID * 3), f"{place}namespace")
-        if draft.namespace is not None
-        else default_namespace(caller),
-        kind=_kind(draft.kind, f"{place}kind"),
+        namespace=write_namespace(
+            None if draft.namespace is None else check_text(draft.namespace, f"{place}namespace", LONGEST_ID * 3),
+            caller,
+            f"{place}namespace",
+        ),
+        kind=_kind(draft.kind, f"{place}kind") if draft.kind is not None else None,
         labels=check_texts(draft.labels, f"{place}labels"),
         tags=check_texts(draft.tags, f"{place}tags"),
         metadata=metadata,
@@ -99,6 +106,11 @@ def validate(
         idempotency_key=_optional_text(draft.idempotency_key, f"{place}idempotency_key"),
         warnings=tuple(warnings),
     )
+
+
+def with_kind(draft: Checked, rules: RuleBook) -> Checked:
+    """The draft with the kind that the rules on its namespace give to what comes without one, or `fact`."""
+    return draft if draft.kind else replace(draft, kind=rules.on(draft.namespace).default_kind or DEFAULT_KIND)
 
 
 def _content(text: Any, settings: Settings, field: str) -> str:

@@ -43,3 +43,27 @@ FROM namespace_rule r WHERE r.tenant_id = %(tenant)s ORDER BY r.created_at, r.id
 -- name: remove_rule
 -- Removes a rule, and answers with its id where there was one.
 DELETE FROM namespace_rule r WHERE r.tenant_id = %(tenant)s AND r.id = %(id)s RETURNING r.id;
+
+-- name: set_policy
+-- Keeps the policy of an agent, or of a task of it, in place of what it was.
+INSERT INTO policy (tenant_id, agent_id, task_id, fields, updated_at) VALUES (%(tenant)s, %(agent)s, %(task)s, %(fields)s::jsonb, %(now)s)
+ON CONFLICT (tenant_id, agent_id, task_id) DO UPDATE SET fields = excluded.fields, updated_at = excluded.updated_at;
+
+-- name: delete_policy
+-- Deletes a policy, and answers with its agent where there was one.
+DELETE FROM policy p WHERE p.tenant_id = %(tenant)s AND p.agent_id = %(agent)s AND p.task_id = %(task)s RETURNING p.agent_id;
+
+-- name: policies
+-- The policy of an agent and that of a task of it, NULL where there is none, and the revision they are of.
+SELECT (SELECT p.fields FROM policy p WHERE p.tenant_id = %(tenant)s AND p.agent_id = %(agent)s AND p.task_id = ''),
+       (SELECT p.fields FROM policy p WHERE p.tenant_id = %(tenant)s AND p.agent_id = %(agent)s AND p.task_id = %(task)s::text),
+       (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s);
+
+-- name: personal_data
+-- What a tenant's settings say of personal data, NULL where they say nothing.
+SELECT t.settings ->> 'personal_data' FROM tenant t WHERE t.tenant_id = %(tenant)s;
+
+-- name: set_personal_data
+-- Sets what is done with personal data where no rule on a namespace says it.
+UPDATE tenant t SET settings = jsonb_strip_nulls(t.settings || jsonb_build_object('personal_data', %(mode)s::text))
+WHERE t.tenant_id = %(tenant)s;

@@ -73,7 +73,8 @@ WITH RECURSIVE chain AS (
     FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.superseded_by
     WHERE m.tenant_id = %(tenant)s AND m.status <> 'tombstoned' AND chain.depth < 1000
 )
-SELECT DISTINCT ON (chain.asked) chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since
+SELECT DISTINCT ON (chain.asked) chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since,
+       m.namespace
 FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.id
 ORDER BY chain.asked, chain.depth DESC;
 
