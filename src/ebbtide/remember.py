@@ -16,11 +16,13 @@ from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.batch import Batch, Withheld
+from ebbtide.write.conflict import importance_floors, related_by_position, successors_by_date, write_relations
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplicates
 from ebbtide.write.echo import known_echoes, without_blocks
 from ebbtide.write.idempotency import body_hash, keep_answers, replay
 from ebbtide.write.pending import enqueue_pending
+from ebbtide.write.relate import relations_of
 from ebbtide.write.rows import Row, from_draft, insert
 from ebbtide.write.screen import screen
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
@@ -63,6 +65,7 @@ async def remember_many(
             batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
             known = await known_duplicates(transaction, caller, batch, now)
         batch = await embed(engine, batch, known, allow_pending=allow_pending)
+        batch = replace(batch, relations=await relations_of(engine, caller, batch, known, now))
         try:
             async with engine.database.transaction(caller.tenant) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
@@ -192,9 +195,14 @@ async def store(
     new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
     await set_context(transaction, caller.tenant, following)
     existing = await mention_duplicates(transaction, caller, batch, rows, new, now)
-    outcomes = [outcome_of(memory, new, existing, key) for memory, key in zip(memories, batch.identities(), strict=True)]
-    superseding = links_of(batch, heads, [memory for _, memory in outcomes], now)
+    outcomes = [
+        outcome_of(memory, new, existing, key) for memory, key in zip(memories, batch.identities(), strict=True)
+    ]
+    kept = [memory for _, memory in outcomes]
+    superseding = links_of(batch, heads, kept, now)
+    superseding += successors_by_date(batch.relations, kept, superseding, now)
     await supersede(transaction, caller.tenant, superseding, now)
+    await write_relations(transaction, caller, batch.relations, kept, now)
     answers = answers_of(batch, outcomes, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)
@@ -207,17 +215,22 @@ def answers_of(
     batch: Batch, outcomes: Sequence[tuple[Outcome, Memory]], successors: Collection[UUID]
 ) -> dict[int, Remembered]:
     """What became of each draft, by its place in the call."""
-    answers = {
-        place: trusted(
-            Remembered,
-            outcome="superseded" if draft.supersedes is not None and memory.id in successors else outcome,
-            memory=memory,
-            warnings=draft.warnings,
-        )
-        for place, draft, (outcome, memory) in zip(batch.places, batch.drafts, outcomes, strict=True)
-    }
+    answers: dict[int, Remembered] = {}
+    kept = [memory for _, memory in outcomes]
+    related = related_by_position(batch.relations, kept)
+    for position, (place, draft, (outcome, memory)) in enumerate(
+        zip(batch.places, batch.drafts, outcomes, strict=True)
+    ):
+        kind, others = related.get(position, (None, ()))
+        if draft.supersedes is not None and memory.id in successors:
+            outcome = "superseded"
+        elif outcome == "stored" and kind is not None:
+            outcome = kind
+        answers[place] = trusted(Remembered, outcome=outcome, memory=memory, warnings=draft.warnings, related=others)
     for one in batch.withheld:
-        answers[one.place] = trusted(Remembered, outcome=one.outcome, memory=None, warnings=one.draft.warnings)
+        answers[one.place] = trusted(
+            Remembered, outcome=one.outcome, memory=None, warnings=one.draft.warnings, related=()
+        )
     return answers
 
 
@@ -243,8 +256,9 @@ def new_rows(
     """A memory for each draft, and a row for each that is no known duplicate; repeats within the batch share one."""
     memories: list[Memory] = []
     rows: dict[tuple[str, bytes], Row] = {}
+    floors = importance_floors(batch.relations)
     for position, (draft, vector, key) in enumerate(zip(batch.drafts, batch.vectors, batch.identities(), strict=True)):
-        floor = heads[draft.supersedes].importance if draft.supersedes is not None else 0.0
+        floor = heads[draft.supersedes].importance if draft.supersedes is not None else floors.get(position, 0.0)
         status = batch.statuses[position]
         memory = from_draft(draft, caller, now=now, pending=vector is None, importance_floor=floor, status=status)
         memories.append(memory)

@@ -21,7 +21,6 @@ __all__ = [
     "Draft",
     "Drop",
     "Explanation",
-    "Forgotten",
     "Grant",
     "Hit",
     "Imported",
@@ -204,11 +203,14 @@ class Remembered(_Public):
     """What became of one draft: the outcome, the memory it led to, and warnings about what was left out.
 
     `memory` is None where the draft was dropped for the personal data in it, and for an echo of what is not there.
+    `related` are the memories that a near duplicate nearly repeats, that a conflict is with, or that were superseded
+    because they hold from an earlier date.
     """
 
     outcome: Outcome
     memory: Memory | None
     warnings: tuple[str, ...] = ()
+    related: tuple[UUID, ...] = ()
 
 
 class Version(_Public):
@@ -221,14 +223,6 @@ class Version(_Public):
     superseded_by: UUID | None = None
     since: datetime
     until: datetime | None = None
-
-
-class Forgotten(_Public):
-    """The tombstone of a forgotten memory: its id, the revision the tombstone raised it to, and when."""
-
-    id: UUID
-    revision: int
-    forgotten_at: datetime
 
 
 class Imported(_Public):

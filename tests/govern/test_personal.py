@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from ebbtide.govern.personal import (
     find_personal_data,
     holds_personal_data,
+    kinds_of,
     personal_data_in,
     redact,
-    redact_value,
-    value_texts,
+    redactions,
 )
+from ebbtide.types import Memory
 
 HOLDS = {
     "email": [
@@ -29,7 +30,9 @@ HOLDS = {
         "Tel. 044 668 18 00", "phone number: 07700 900123", "mobile 06 12 34 56 78", "call me at 5551234567",
         "WhatsApp: +55 11 91234-5678", "+61 2 5550 1234",
     ],
-    "ssn": ["078-05-1120", "ssn: 219-09-9999.", "SSN 219099999", "social security number is 219 09 9999", "(078-05-1120)"],
+    "ssn": [
+        "078-05-1120", "ssn: 219-09-9999.", "SSN 219099999", "social security number is 219 09 9999", "(078-05-1120)",
+    ],
     "card": [
         "4111 1111 1111 1111", "5500-0000-0000-0004", "378282246310005", "6011111111111117", "3530111333300000",
         "paid on 2026-03-02 4111 1111 1111 1111", "card 4111111111111111, exp 12/27", "30569309025904",
@@ -74,9 +77,16 @@ def test_the_placeholder_takes_the_place_of_the_value_alone() -> None:
 
 
 def test_values_within_values_are_redacted() -> None:
-    value = {"to": ["ana@example.com", 7, None], "10.0.0.7": {"phone": "+41 44 668 18 00"}}
-    assert redact_value(value) == {"to": ["[EMAIL]", 7, None], "[IPV4]": {"phone": "[PHONE]"}}
-    assert list(value_texts(value)) == ["to", "ana@example.com", "10.0.0.7", "phone", "+41 44 668 18 00"]
+    said = Memory.model_construct(
+        content="hello", subject="ana@example.com", predicate=None, speaker=None, labels=(), tags=("10.0.0.7",),
+        metadata={"to": ["bob@example.com", 7, None], "10.0.0.7": {"phone": "+41 44 668 18 00"}},
+    )  # fmt: skip
+    assert kinds_of(said) == ("email", "phone", "ipv4")
+    redacted = said.model_copy(update=redactions(said))
+    assert redacted.subject == "[EMAIL]"
+    assert redacted.tags == ("[IPV4]",)
+    assert redacted.metadata == {"to": ["[EMAIL]", 7, None], "[IPV4]": {"phone": "[PHONE]"}}
+    assert kinds_of(redacted) == ()
 
 
 SAMPLES = st.sampled_from([text for texts in HOLDS.values() for text in texts] + HOLDS_NOT)

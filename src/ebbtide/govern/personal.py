@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 __all__ = [
     "Finding",
+    "Statement",
     "find_personal_data",
     "holds_personal_data",
+    "kinds_of",
     "personal_data_in",
     "redact",
-    "redact_value",
-    "value_texts",
+    "redactions",
 ]
 
 KINDS = ("email", "phone", "ssn", "card", "ipv4")
@@ -75,6 +76,25 @@ class Finding:
     end: int
 
 
+class Statement(Protocol):
+    """What a memory and a draft have in common: the fields that say something."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def subject(self) -> str | None: ...
+    @property
+    def predicate(self) -> str | None: ...
+    @property
+    def speaker(self) -> str | None: ...
+    @property
+    def labels(self) -> Sequence[str]: ...
+    @property
+    def tags(self) -> Sequence[str]: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
 def find_personal_data(text: str) -> list[Finding]:
     """Every piece of structured personal data in a text, in order and without overlaps; the longer one counts."""
     found = list(_findings(text))
@@ -109,26 +129,49 @@ def redact(text: str) -> str:
     return text
 
 
-def redact_value(value: Any) -> Any:
+def kinds_of(statement: Statement) -> tuple[str, ...]:
+    """The kinds of personal data in everything that a memory or a draft says."""
+    beside = [text for text in (statement.subject, statement.predicate, statement.speaker) if text]
+    texts = [statement.content, *beside, *statement.labels, *statement.tags, *_texts_in(statement.metadata)]
+    if len(texts) == 1:
+        return personal_data_in(texts[0])
+    kinds = {kind for text in texts for kind in personal_data_in(text)}
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+def redactions(statement: Statement) -> dict[str, Any]:
+    """Everything that a memory or a draft says, by field, with placeholders in place of personal data."""
+    return {
+        "content": redact(statement.content),
+        "subject": _redact_value(statement.subject),
+        "predicate": _redact_value(statement.predicate),
+        "speaker": _redact_value(statement.speaker),
+        "labels": tuple(map(redact, statement.labels)),
+        "tags": tuple(map(redact, statement.tags)),
+        "metadata": _redact_value(statement.metadata),
+    }
+
+
+def _redact_value(value: Any) -> Any:
     """A JSON value with every text in it redacted, keys too."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
-        return {redact(key): redact_value(inner) for key, inner in cast("dict[str, Any]", value).items()}
-    return [redact_value(inner) for inner in cast("list[Any]", value)] if isinstance(value, list) else value
+        return {redact(key): _redact_value(inner) for key, inner in cast("dict[str, Any]", value).items()}
+    return [_redact_value(inner) for inner in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-def value_texts(value: Any) -> Iterator[str]:
+def _texts_in(value: Any) -> Iterator[str]:
     """Every text in a JSON value, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for key, inner in cast("dict[str, Any]", value).items():
             yield key
-            yield from value_texts(inner)
+            yield from _texts_in(inner)
     elif isinstance(value, list):
         for inner in cast("list[Any]", value):
-            yield from value_texts(inner)
+            yield from _texts_in(inner)
 
 
 def _findings(text: str) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ebbtide.types import Outcome
+    from ebbtide.write.relate import Relation
     from ebbtide.write.validate import Checked
 
 __all__ = ["Batch", "Withheld"]
@@ -38,6 +40,7 @@ class Batch:
         vectors: of norm 1, None where there is none (yet).
         personal_data: the kinds of personal data that it holds.
         statuses: `active`, or `quarantined`.
+        relations: what they are to other statements.
         withheld: the drafts of which nothing is stored.
     """
 
@@ -48,6 +51,7 @@ class Batch:
     vectors: list[NDArray[np.float32] | None] = field(default_factory=list["NDArray[np.float32] | None"])
     personal_data: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     statuses: list[str] = field(default_factory=list[str])
+    relations: Sequence[Relation] = ()
     withheld: list[Withheld] = field(default_factory=list[Withheld])
 
     def identities(self) -> list[tuple[str, bytes]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from ebbtide.govern.personal import personal_data_in, redact, redact_value, value_texts
+from ebbtide.govern.personal import kinds_of, redactions
 
 if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
@@ -17,7 +16,7 @@ __all__ = ["Screened", "screen"]
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A draft as it may be stored, the kinds of personal data that were found in it, and what that means for it."""
+    """A draft as it may be stored, the kinds of personal data left in it, and what they mean for it."""
 
     draft: Checked
     kinds: tuple[str, ...] = ()
@@ -25,41 +24,21 @@ class Screened:
 
 
 def screen(draft: Checked, rules: RuleBook) -> Screened:
-    """The draft after its namespace's rule on personal data: `allow`, `redact`, `drop`, `quarantine`, or none.
-
-    A redacted draft loses a vector that was given with it, since that is one of the text as it was.
-    """
-    kinds = kinds_in(draft)
+    """The draft after its namespace's rule: `allow`, `redact`, `drop`, `quarantine`, or none, which marks alone."""
+    kinds = kinds_of(draft)
     if not kinds:
         return Screened(draft)
     mode = rules.on(draft.namespace).personal_data
     if mode == "redact":
         return Screened(redacted(draft))
-    return Screened(draft, kinds, {"drop": "drop", "quarantine": "quarantine"}.get(mode or "", "keep"))  # type: ignore[arg-type]
-
-
-def kinds_in(draft: Checked) -> tuple[str, ...]:
-    """The kinds of personal data in everything that a draft says."""
-    kinds = personal_data_in(draft.content)
-    beside = [text for text in (draft.subject, draft.predicate, draft.speaker, *draft.labels, *draft.tags) if text]
-    if not beside and not draft.metadata:
-        return kinds
-    more = chain.from_iterable(map(personal_data_in, chain(beside, value_texts(draft.metadata))))
-    return tuple(dict.fromkeys((*kinds, *more)))
+    if mode == "drop" or mode == "quarantine":
+        return Screened(draft, kinds, mode)
+    return Screened(draft, kinds)
 
 
 def redacted(draft: Checked) -> Checked:
     """The draft with placeholders in place of the values."""
-    content = redact(draft.content)
-    return replace(
-        draft,
-        content=content,
-        vector=draft.vector if content == draft.content else None,
-        subject=redact(draft.subject) if draft.subject else None,
-        predicate=redact(draft.predicate) if draft.predicate else None,
-        speaker=redact(draft.speaker) if draft.speaker else None,
-        labels=tuple(map(redact, draft.labels)),
-        tags=tuple(map(redact, draft.tags)),
-        metadata=redact_value(draft.metadata),
-        warnings=(*draft.warnings, "personal data was redacted"),
-    )
+    fields = redactions(draft)
+    # A vector that was given is one of the text as it was: the values could be read out of it.
+    vector = draft.vector if fields["content"] == draft.content else None
+    return replace(draft, **fields, vector=vector, warnings=(*draft.warnings, "personal data was redacted"))

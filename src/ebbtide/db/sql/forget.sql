@@ -90,6 +90,9 @@ recalls AS (DELETE FROM recall_hit t WHERE t.tenant_id = %(tenant)s AND t.memory
 older AS (DELETE FROM conflict t WHERE t.tenant_id = %(tenant)s AND t.older_id = ANY(%(ids)s::uuid[]) RETURNING t.older_id AS id),
 newer AS (DELETE FROM conflict t WHERE t.tenant_id = %(tenant)s AND t.newer_id = ANY(%(ids)s::uuid[]) AND t.older_id <> ALL(%(ids)s::uuid[])
           RETURNING t.newer_id AS id),
+links AS (DELETE FROM memory_link t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
+linked AS (DELETE FROM memory_link t WHERE t.tenant_id = %(tenant)s AND t.other_id = ANY(%(ids)s::uuid[]) AND t.memory_id <> ALL(%(ids)s::uuid[])
+           RETURNING t.other_id AS id),
 turns AS (UPDATE turn t SET content = '', memory_id = NULL FROM turn o
           WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.chat_id = t.chat_id AND o.id = t.id
             AND o.memory_id = ANY(%(ids)s::uuid[]) RETURNING o.memory_id AS id),
@@ -100,6 +103,7 @@ SELECT place, id, count(*)::integer
 FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency answers', id FROM answers
       UNION ALL SELECT 'strength', id FROM strengths UNION ALL SELECT 'recall log', id FROM recalls
       UNION ALL SELECT 'conflicts', id FROM older UNION ALL SELECT 'conflicts', id FROM newer
+      UNION ALL SELECT 'near duplicates', id FROM links UNION ALL SELECT 'near duplicates', id FROM linked
       UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages) gone
 GROUP BY place, id;
 
@@ -220,6 +224,8 @@ SELECT
     (SELECT count(*) FROM strength t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS strength,
     (SELECT count(*) FROM recall_hit t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS recall_log,
     (SELECT count(*) FROM conflict t WHERE t.tenant_id = %(tenant)s AND (t.older_id = ANY(%(ids)s::uuid[]) OR t.newer_id = ANY(%(ids)s::uuid[]))) AS conflicts,
+    (SELECT count(*) FROM memory_link t WHERE t.tenant_id = %(tenant)s AND (t.memory_id = ANY(%(ids)s::uuid[]) OR t.other_id = ANY(%(ids)s::uuid[])))
+        AS near_duplicates,
     (SELECT count(*) FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS mentions,
     (SELECT count(*) FROM relation t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS relations,
     (SELECT count(*) FROM entity t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS entity_pages,

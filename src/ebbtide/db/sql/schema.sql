@@ -144,6 +144,7 @@ CREATE UNIQUE INDEX memory_exact_duplicate ON memory (tenant_id, agent_id, names
 CREATE INDEX memory_browse ON memory (tenant_id, agent_id, created_at);
 CREATE INDEX memory_turn ON memory (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
 CREATE INDEX memory_successor ON memory (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX memory_subject ON memory (tenant_id, agent_id, subject) WHERE subject IS NOT NULL;
 CREATE INDEX memory_speaker ON memory (tenant_id, agent_id, speaker) WHERE speaker IS NOT NULL;
 CREATE INDEX memory_pending ON memory (tenant_id, id) WHERE embedding_pending;
 CREATE INDEX memory_words ON memory USING gin (tenant_id, agent_id, search);
@@ -336,6 +337,20 @@ CREATE TABLE conflict (
 );
 CREATE INDEX conflict_older ON conflict (tenant_id, older_id);
 CREATE INDEX conflict_newer ON conflict (tenant_id, newer_id);
+CREATE INDEX conflict_open ON conflict (tenant_id, agent_id) WHERE resolution IS NULL;
+
+-- Which memories nearly repeat which earlier ones.
+CREATE TABLE memory_link (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    other_id uuid NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('near_duplicate')),
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, memory_id, other_id, kind),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, other_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX memory_link_other ON memory_link (tenant_id, other_id);
 
 CREATE TABLE legal_hold (
     tenant_id text NOT NULL,
@@ -480,7 +495,7 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
-        'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict',
+        'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict', 'memory_link',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
         'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP

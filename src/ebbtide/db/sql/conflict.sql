@@ -1,0 +1,95 @@
+-- What new statements have to do with those that are remembered already, and what is disputed.
+
+-- fragment: standing
+m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL
+AND m.maturity <> 'invalidated' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+AND (m.invalidated_at IS NULL OR m.invalidated_at > %(now)s)
+
+-- name: scope_rows
+-- How many memories a namespace holds, counted up to a limit, since counting more would change nothing.
+SELECT count(*) FROM (
+    SELECT FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.namespace = %(namespace)s AND m.status = 'active'
+      AND m.superseded_by IS NULL
+    LIMIT %(most)s) counted;
+
+-- name: vectors
+-- A page of a namespace's vectors, in the order of their ids.
+SELECT m.id, m.embedding FROM memory m
+WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL AND (%(after)s::uuid IS NULL OR m.id > %(after)s::uuid)
+ORDER BY m.id LIMIT %(rows)s;
+
+-- name: nearest
+-- The nearest memories of a namespace to each of some vectors, by comparing all; the sum keeps any index out of it.
+SELECT v.place, n.id, n.similarity FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[]) AS v(place, vector)
+CROSS JOIN LATERAL (
+    SELECT m.id, (1 - (m.embedding <=> v.vector))::float8 AS similarity FROM memory m
+    WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL
+    ORDER BY (m.embedding <=> v.vector) + 0 LIMIT %(rows)s) n
+WHERE n.similarity > %(least)s;
+
+-- name: nearest_indexed
+-- The same by the vector index, where a namespace is too large for that.
+SELECT v.place, n.id, n.similarity FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[]) AS v(place, vector)
+CROSS JOIN LATERAL (
+    SELECT m.id, (1 - (m.embedding <=> v.vector))::float8 AS similarity FROM memory m
+    WHERE {{standing}} AND m.namespace = %(namespace)s
+    ORDER BY m.embedding <=> v.vector LIMIT %(rows)s) n
+WHERE n.similarity > %(least)s;
+
+-- name: statements
+-- What some memories say, and what decides between two that say different things.
+SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance
+FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: same_subject
+-- Memories that speak of the same property of the same subject as some drafts do.
+SELECT d.place, m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance
+FROM unnest(%(places)s::integer[], %(namespaces)s::text[], %(subjects)s::text[], %(predicates)s::text[])
+     AS d(place, namespace, subject, predicate)
+JOIN memory m ON m.namespace = d.namespace AND m.subject = d.subject AND m.predicate IS NOT DISTINCT FROM d.predicate
+WHERE {{standing}}
+ORDER BY d.place, m.id;
+
+-- name: link
+-- Links memories to those that they nearly repeat, where these are still there.
+INSERT INTO memory_link (tenant_id, memory_id, other_id, kind, created_at)
+SELECT %(tenant)s, l.memory_id, l.other_id, 'near_duplicate', %(now)s
+FROM unnest(%(ids)s::uuid[], %(others)s::uuid[]) AS l(memory_id, other_id)
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = l.other_id AND m.status = 'active'
+ON CONFLICT DO NOTHING;
+
+-- name: add
+-- Notes which memories contradict each other, where both still hold.
+INSERT INTO conflict (tenant_id, id, agent_id, older_id, newer_id, reason, created_at)
+SELECT %(tenant)s, c.id, %(agent)s, c.older_id, c.newer_id, c.reason, %(now)s
+FROM unnest(%(ids)s::uuid[], %(older)s::uuid[], %(newer)s::uuid[], %(reasons)s::text[]) AS c(id, older_id, newer_id, reason)
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = c.older_id AND m.status = 'active' AND m.superseded_by IS NULL;
+
+-- fragment: open
+c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.resolution IS NULL
+AND o.tenant_id = %(tenant)s AND o.status = 'active' AND o.superseded_by IS NULL
+AND n.tenant_id = %(tenant)s AND n.status = 'active' AND n.superseded_by IS NULL
+
+-- name: list
+-- The conflicts of an agent that are open: both memories still hold. Newest first.
+SELECT c.id, c.older_id, c.newer_id, c.reason, c.created_at
+FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
+WHERE {{open}}
+ORDER BY c.created_at DESC, c.id DESC LIMIT %(limit)s;
+
+-- name: for_update
+-- Locks one conflict, and answers with its sides where it is still open.
+SELECT c.older_id, c.newer_id FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
+WHERE {{open}} AND c.id = %(id)s
+FOR UPDATE OF c;
+
+-- name: resolve
+-- Notes how a conflict was settled.
+UPDATE conflict c SET resolution = %(resolution)s, resolved_at = %(now)s WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s;
+
+-- name: disputed
+-- Which of some memories an open conflict is about.
+SELECT s.id FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
+CROSS JOIN LATERAL (VALUES (c.older_id), (c.newer_id)) AS s(id)
+WHERE {{open}} AND (c.older_id = ANY(%(ids)s::uuid[]) OR c.newer_id = ANY(%(ids)s::uuid[])) AND s.id = ANY(%(ids)s::uuid[]);

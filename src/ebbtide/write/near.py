@@ -1,0 +1,146 @@
+"""The nearest memories to new vectors: exactly, a batch at a time, and by the index where a namespace is too large."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+
+from ebbtide.db.vectors import as_halfvecs
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+
+__all__ = ["LEAST_SIMILARITY", "Near", "nearest"]
+
+Near = tuple[int, UUID | int, float]
+"""The position of a draft, a memory or the position of an earlier draft, and the cosine of the two."""
+
+# A statement and its denial lie as far apart as this; near duplicates much nearer.
+LEAST_SIMILARITY = 0.7
+NEIGHBOURS = 5
+# So many vectors are compared by the server; more are worth carrying the namespace's vectors over once.
+FEW = 8
+PAGE = 10_000
+BLOCK = 1_000
+
+
+async def nearest(
+    engine: Engine, caller: Caller, vectors: Mapping[int, NDArray[np.float32]], namespaces: Sequence[str], now: datetime
+) -> list[Near]:
+    """For each vector, by its position, at most five statements of its namespace nearer than a cosine of 0.7.
+
+    Live memories of the agent, and the earlier vectors of the batch. `namespaces` are those of all positions.
+    """
+    grouped: dict[str, list[int]] = defaultdict(list)
+    for position in vectors:
+        grouped[namespaces[position]].append(position)
+    found: list[Near] = []
+    for namespace, positions in grouped.items():
+        rows = np.stack([vectors[position] for position in positions])
+        found += [(positions[one], positions[other], cosine) for one, other, cosine in among(rows)]
+        found += [
+            (positions[row], id_, cosine) for row, id_, cosine in await _stored(engine, caller, namespace, rows, now)
+        ]
+    return found
+
+
+async def _stored(
+    engine: Engine, caller: Caller, namespace: str, rows: NDArray[np.float32], now: datetime
+) -> list[tuple[int, UUID, float]]:
+    """The nearest stored memories to the rows of a matrix."""
+    exact = engine.settings.exact_search_rows
+    scope: dict[str, Any] = {"tenant": caller.tenant, "agent": caller.agent, "namespace": namespace, "now": now}
+    asked = {
+        "places": list(range(len(rows))),
+        "vectors": as_halfvecs(rows),
+        "rows": NEIGHBOURS,
+        "least": LEAST_SIMILARITY,
+    }
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        counted = await transaction.one(
+            "conflict.scope_rows", tenant=caller.tenant, agent=caller.agent, namespace=namespace, most=exact + 1
+        )
+        if counted[0] == 0:
+            return []
+        indexed = counted[0] > exact and await _has_index(transaction, caller.tenant)
+        if not indexed and len(rows) <= FEW:
+            return [tuple(row) for row in await transaction.all("conflict.nearest", **scope, **asked)]
+        if not indexed:
+            return [near async for near in _compared(transaction, scope, rows)]
+    settings: dict[str, str | int] = {
+        "hnsw.iterative_scan": "relaxed_order",
+        "hnsw.ef_search": 40,
+        "plan_cache_mode": "force_custom_plan",
+        "enable_seqscan": "off",
+        "enable_sort": "off",
+    }
+    async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
+        return [tuple(row) for row in await transaction.all("conflict.nearest_indexed", **scope, **asked)]
+
+
+async def _has_index(transaction: Transaction, tenant: str) -> bool:
+    partition = await transaction.one("recall.partition", tenant=tenant)
+    found = await transaction.one("recall.has_index", index=f"{partition[0].rsplit('.', 1)[-1]}_vectors")
+    return bool(found[0])
+
+
+async def _compared(
+    transaction: Transaction, scope: dict[str, Any], rows: NDArray[np.float32]
+) -> AsyncIterator[tuple[int, UUID, float]]:
+    """The same by carrying the vectors over, a page at a time."""
+    after: UUID | None = None
+    while True:
+        page = await transaction.all("conflict.vectors", **scope, after=after, rows=PAGE)
+        if page:
+            ids = [id_ for id_, _ in page]
+            stored = np.stack([vector.to_numpy() for _, vector in page]).astype(np.float32)
+            stored /= np.linalg.norm(stored, axis=1, keepdims=True)
+            for row, place, cosine in above(rows, stored):
+                yield row, ids[place], cosine
+            after = ids[-1]
+        if len(page) < PAGE:
+            return
+
+
+def above(rows: NDArray[np.float32], others: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
+    """For each row, its five nearest others with a cosine above 0.7; all are of norm 1."""
+    for start in range(0, len(rows), BLOCK):
+        cosines = rows[start : start + BLOCK] @ others.T
+        yield from _best(cosines, start)
+
+
+def among(rows: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
+    """For each row, its five nearest among the 10,000 rows before it, with a cosine above 0.7."""
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        first = max(0, start - PAGE)
+        before = rows[first : start + len(block)]
+        cosines = block @ before.T
+        later = np.arange(len(before))[None, :] >= (start - first + np.arange(len(block)))[:, None]
+        cosines[later] = -1.0
+        for row, place, cosine in _best(cosines, start):
+            yield row, first + place, cosine
+
+
+def _best(cosines: NDArray[np.float32], start: int) -> Iterator[tuple[int, int, float]]:
+    found = np.argwhere(cosines > LEAST_SIMILARITY)
+    if not len(found):
+        return
+    values = cosines[found[:, 0], found[:, 1]]
+    order = np.lexsort((-values, found[:, 0]))
+    taken: dict[int, int] = defaultdict(int)
+    for place in order.tolist():
+        row, other = found[place].tolist()
+        if taken[row] < NEIGHBOURS:
+            taken[row] += 1
+            yield start + row, other, float(values[place])

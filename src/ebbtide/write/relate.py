@@ -1,0 +1,178 @@
+"""What drafts have to do with what is remembered: near duplicates, contradictions, newer values of one property."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+from ebbtide.write.near import nearest
+from ebbtide.write.wording import contradict, differ, read_wording, shared_words, stem
+from ebbtide.write.words import MULTI_VALUED
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+    from ebbtide.write.batch import Batch
+    from ebbtide.write.validate import Checked
+
+__all__ = ["NEAR_DUPLICATE", "Known", "Relation", "RelationKind", "relations_of"]
+
+NEAR_DUPLICATE = 0.92
+"""The cosine that near duplicates lie above."""
+
+RelationKind = Literal["near_duplicate", "conflict", "supersedes"]
+MULTI_VALUED_STEMS = frozenset(map(stem, MULTI_VALUED))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A statement that a draft is compared with: a live memory, or an earlier draft of the batch by its position."""
+
+    place: UUID | int
+    content: str
+    subject: str | None
+    predicate: str | None
+    valid_from: datetime | None
+    invalidated_at: datetime | None
+    importance: float
+
+    @classmethod
+    def of(cls, position: int, draft: Checked) -> Known:
+        """An earlier draft of the batch."""
+        return cls(position, draft.content, draft.subject, draft.predicate, draft.valid_from, None, draft.importance)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What the draft at a position is to a statement: its near duplicate, in conflict with it, or its successor."""
+
+    position: int
+    known: Known
+    kind: RelationKind
+    reason: str
+
+
+async def relations_of(
+    engine: Engine, caller: Caller, batch: Batch, known: set[tuple[str, bytes]], now: datetime
+) -> list[Relation]:
+    """What the new drafts of a batch have to do with live memories and with each other.
+
+    A draft that says what it supersedes is not compared; nor is a turn of a conversation, save by its subject, since
+    people repeat and contradict themselves as they talk.
+    """
+    seen = set(known)
+    fresh: list[int] = []
+    for position, identity in enumerate(batch.identities()):
+        if identity not in seen and batch.statuses[position] == "active" and batch.drafts[position].supersedes is None:
+            seen.add(identity)
+            fresh.append(position)
+    found: dict[tuple[int, UUID | int], Relation] = {}
+    for position, one, cosine in await _near(engine, caller, batch, fresh, now):
+        if relation := _by_wording(position, batch.drafts[position], one, cosine):
+            found[position, one.place] = relation
+    for position, one in await _same_property(engine, caller, batch, fresh, now):
+        judged = found.pop((position, one.place), None)
+        if judged is None or judged.kind == "conflict":
+            judged = _by_dates(position, batch.drafts[position], one)
+        if judged is not None:
+            found[position, one.place] = judged
+    return sorted(found.values(), key=lambda relation: relation.position)
+
+
+async def _near(
+    engine: Engine, caller: Caller, batch: Batch, fresh: Sequence[int], now: datetime
+) -> list[tuple[int, Known, float]]:
+    """The statements near to each draft that has a vector and is no turn of a conversation."""
+    vectors = {
+        position: vector
+        for position in fresh
+        if (vector := batch.vectors[position]) is not None
+        and (caller.chat is None or batch.drafts[position].seq is None)
+    }
+    if not vectors:
+        return []
+    pairs = await nearest(engine, caller, vectors, [draft.namespace for draft in batch.drafts], now)
+    stored = sorted({place for _, place, _ in pairs if isinstance(place, UUID)})
+    statements: dict[UUID | int, Known] = {}
+    if stored:
+        async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+            rows = await transaction.all(
+                "conflict.statements", tenant=caller.tenant, agent=caller.agent, ids=stored, now=now
+            )
+        statements = {row[0]: Known(*row) for row in rows}
+    for _, place, _ in pairs:
+        if isinstance(place, int):
+            statements[place] = Known.of(place, batch.drafts[place])
+    return [(position, statements[place], cosine) for position, place, cosine in pairs if place in statements]
+
+
+async def _same_property(
+    engine: Engine, caller: Caller, batch: Batch, fresh: Sequence[int], now: datetime
+) -> list[tuple[int, Known]]:
+    """The statements on the same single-valued property of the same subject as each draft's."""
+    asked = [position for position in fresh if _is_single_valued(batch.drafts[position])]
+    if not asked:
+        return []
+    drafts = [batch.drafts[position] for position in asked]
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all(
+            "conflict.same_subject",
+            tenant=caller.tenant,
+            agent=caller.agent,
+            now=now,
+            places=asked,
+            namespaces=[draft.namespace for draft in drafts],
+            subjects=[draft.subject for draft in drafts],
+            predicates=[draft.predicate for draft in drafts],
+        )
+    found: list[tuple[int, Known]] = [(row[0], Known(*row[1:])) for row in rows]
+    earlier: dict[Any, list[int]] = defaultdict(list)
+    for position, draft in zip(asked, drafts, strict=True):
+        same = earlier[draft.namespace, draft.subject, draft.predicate]
+        found += [(position, Known.of(place, batch.drafts[place])) for place in same]
+        same.append(position)
+    return [(position, one) for position, one in found if _speak_of_the_same(batch.drafts[position], one)]
+
+
+def _is_single_valued(draft: Checked) -> bool:
+    """Whether a draft names a subject, and a property that has one value at a time."""
+    if draft.subject is None:
+        return False
+    return draft.predicate is None or draft.predicate.lower().replace(" ", "_") not in MULTI_VALUED
+
+
+def _speak_of_the_same(draft: Checked, known: Known) -> bool:
+    """Whether two statements on a subject are on one property of it: where none is named, by a word that they share."""
+    if draft.predicate is not None:
+        return True
+    subject = set(read_wording(draft.subject or "").stems)
+    shared = shared_words(read_wording(draft.content), read_wording(known.content))
+    return bool(shared - subject - MULTI_VALUED_STEMS)
+
+
+def _by_wording(position: int, draft: Checked, known: Known, cosine: float) -> Relation | None:
+    """A contradiction, a near duplicate, or nothing, by what two near statements say differently."""
+    one, other = read_wording(draft.content), read_wording(known.content)
+    if contradict(one, other):
+        return Relation(position, known, "conflict", "One says what the other denies.")
+    if cosine > NEAR_DUPLICATE and not differ(one, other):
+        return Relation(position, known, "near_duplicate", "They say nearly the same.")
+    return None
+
+
+def _by_dates(position: int, draft: Checked, known: Known) -> Relation | None:
+    """A supersession where both starts are known and the draft's is later; a conflict where that does not settle it."""
+    old, new, end = known.valid_from, draft.valid_from, known.invalidated_at
+    if end is not None and new is not None and end <= new:
+        return None
+    if old is not None and new is not None and old < new and end is None:
+        return Relation(position, known, "supersedes", "It holds from a later moment on.")
+    reason = "It is not known which of them holds since when."
+    if old is not None and new is not None:
+        reason = "Both hold from the same moment on." if old == new else "They hold at the same time."
+    return Relation(position, known, "conflict", reason)
