@@ -17,12 +17,13 @@ from ebbtide.types import Explanation
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
+    from ebbtide.read.scope import Scope
     from ebbtide.types import Caller
 
 __all__ = ["explain"]
 
 REASONS = {
-    "include_superseded": "It was superseded by a newer memory, which is returned in its place.",
+    "include_superseded": "It was superseded by a newer memory, whose place it does not take.",
     "min_similarity": "Its similarity {value} is below the floor of {threshold}.",
     "min_confidence": "Its confidence {value} is below the floor of {threshold}.",
     "relevance_floor": "Its relevance before scoring, {value}, is below the floor of {threshold}.",
@@ -42,6 +43,7 @@ REASONS = {
     "filter": "A filter on kind, labels, tags or where leaves it out.",
     "unknown_then": "It was not known yet at {threshold}.",
     "not_a_candidate": "Neither search found it: its similarity is {value}, the farthest candidate's was {threshold}.",
+    "beyond_candidates": "It holds {value} of the query's words, but {threshold} others come first in each search.",
     "no_vector": "It has no vector yet, and holds no word of the query.",
     "no_word": "It holds no word of the query, and there was no vector to compare its own with.",
 }
@@ -118,10 +120,13 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
         raise missing(id_)
     row = rows[0]
     now = scope.as_of or scope.now
-    failed = next((check for check in _conditions(row, now, scope.valid_at) if check[0]), None)
+    failed = next((check for check in _conditions(row, now, scope) if check[0]), None)
     if failed is not None:
         _, rule, value, threshold = failed
         return _absent(id_, "scope", rule, value, threshold, row.similarity)
+    if row.words:
+        rows = engine.settings.candidate_rows
+        return _absent(id_, "candidates", "beyond_candidates", row.words, rows, row.similarity)
     if not row.has_vector:
         return _absent(id_, "candidates", "no_vector", None, None, None)
     if row.similarity is None:
@@ -131,9 +136,12 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     return _absent(id_, "candidates", "not_a_candidate", row.similarity, farthest, row.similarity)
 
 
-def _conditions(row: Any, now: Any, valid_at: Any) -> list[tuple[bool, str, Any, Any]]:
+def _conditions(row: Any, now: Any, scope: Scope) -> list[tuple[bool, str, Any, Any]]:
     """What a scope demands, in its statement's order: whether the memory fails, the rule, its value, the threshold."""
-    outlived = row.superseded_by is not None and not (row.invalidated_at is not None and row.invalidated_at > valid_at)
+    valid_at = scope.valid_at
+    ended = row.invalidated_at is not None and row.invalidated_at <= valid_at
+    lives_on = row.invalidated_at is not None and not ended
+    outlived = row.superseded_by is not None and not (scope.include_superseded or lives_on)
     return [
         (not row.named, "namespace", row.namespace, None),
         (row.status != "active", "status", row.status, "active"),
@@ -147,7 +155,7 @@ def _conditions(row: Any, now: Any, valid_at: Any) -> list[tuple[bool, str, Any,
         ),
         (outlived, "superseded", str(row.superseded_by), None),
         (
-            row.invalidated_at is not None and row.invalidated_at <= valid_at,
+            row.superseded_by is None and ended,
             "invalidated",
             _iso(row.invalidated_at),
             _iso(valid_at),

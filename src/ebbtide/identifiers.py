@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -14,10 +15,33 @@ if TYPE_CHECKING:
 __all__ = ["new_id", "parse_id"]
 
 
+class _Sequence:
+    """The last id's time, so that the ids of one moment keep the order in which they were made."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._moment = self._value = -1
+
+    def next(self, microseconds: int) -> int:
+        """60 bits: milliseconds and the fraction of one in 12 bits, counted on within one moment."""
+        milliseconds, rest = divmod(microseconds, 1_000)
+        with self._lock:
+            started = milliseconds << 12 | rest * 4096 // 1000
+            self._value = self._value + 1 if microseconds == self._moment else started
+            self._moment = microseconds
+            return self._value
+
+
+_sequence = _Sequence()
+
+
 def new_id(moment: datetime) -> UUID:
-    """A new UUIDv7 (RFC 9562 §5.7, method 3): milliseconds, the fraction of one in 12 bits, 62 random bits."""
-    milliseconds, rest = divmod(int(moment.timestamp() * 1_000_000), 1_000)
-    bits = milliseconds << 80 | 0x7 << 76 | (rest * 4096 // 1000) << 64 | 0x2 << 62 | secrets.randbits(62)
+    """A new UUIDv7 (RFC 9562 §5.7, method 3): milliseconds, the fraction of one in 12 bits, 62 random bits.
+
+    Ids made one after another at the same moment by one process sort in that order.
+    """
+    milliseconds, fraction = divmod(_sequence.next(int(moment.timestamp() * 1_000_000)), 4096)
+    bits = milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | secrets.randbits(62)
     return UUID(int=bits)
 
 

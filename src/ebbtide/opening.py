@@ -13,11 +13,13 @@ from anyio import to_thread
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from ebbtide.background import end
 from ebbtide.clock import SystemClock
 from ebbtide.db.database import Database
 from ebbtide.db.migrate import prepare
 from ebbtide.engine import Engine
 from ebbtide.errors import EbbtideError, InvalidInput
+from ebbtide.govern.audit import seal_written
 from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
@@ -33,6 +35,8 @@ __all__ = ["Store", "is_dsn"]
 log = logging.getLogger("ebbtide")
 
 WORKER_DELAY_SECONDS = 1.0
+# A worker has a second for the jobs it runs; after twice that the request to end was lost.
+PATIENCE_SECONDS = 2.0
 
 
 def is_dsn(location: str) -> bool:
@@ -64,6 +68,8 @@ class Store:
             )
         self.clock = clock or SystemClock()
         spec = self.settings.embedder if embedder == "" else embedder
+        # An embedder that the caller brought may serve other stores too, and stays the caller's to close.
+        self._owns_embedder = isinstance(spec, str)
         self.embedder = self._create(spec) if isinstance(spec, str) else spec
         self.closed = False
         self._exits = AsyncExitStack()
@@ -71,7 +77,13 @@ class Store:
         self._engine: Engine | None = None
 
     def _create(self, spec: str) -> Embedder | None:
-        return create_embedder(spec, api_key=self.settings.embedder_api_key, threads=self.settings.embedder_threads)
+        settings = self.settings
+        return create_embedder(
+            spec,
+            api_key=settings.embedder_api_key,
+            threads=settings.embedder_threads,
+            timeout_seconds=settings.embedder_timeout_seconds,
+        )
 
     @property
     def embedded(self) -> bool:
@@ -112,13 +124,13 @@ class Store:
 
     async def _open(self, *, migrate: bool) -> Engine:
         dsn = await self._start_server() if self.embedded else self.location
+        if self._owns_embedder and self.embedder is not None:
+            self._exits.push_async_callback(self.embedder.close)
         identity = await self._identify()
         facts = await prepare(dsn, self.settings, identity, now=self.clock.now(), migrate=migrate)
         database = Database(dsn, self.settings, role=facts.role)
         await database.open()
         self._exits.push_async_callback(database.close)
-        if self.embedder is not None:
-            self._exits.push_async_callback(self.embedder.close)
         engine = Engine(database, facts, self.embedder, self.settings, self.clock)
         self._begin_background(engine)
         self._engine = engine
@@ -146,11 +158,10 @@ class Store:
             background.append(asyncio.create_task(_work_for_ever(engine), name="ebbtide-work"))
 
         async def drain() -> None:
-            for task in background:
-                task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
+            await end(*background, patience_seconds=PATIENCE_SECONDS)
             await flush(engine)
             await enqueue_outgrown(engine)
+            await seal_written(engine, wait=True)
 
         self._exits.push_async_callback(drain)
 
@@ -167,7 +178,11 @@ async def _flush_for_ever(engine: Engine) -> None:
         try:
             await flush(engine)
         except EbbtideError as error:
-            log.warning("accesses were not written and are lost: %s", error)
+            log.warning("accesses and reads were not written and are lost: %s", error)
+        try:
+            await seal_written(engine)
+        except EbbtideError as error:
+            log.warning("the audit was not sealed; a later write or the night does: %s", error)
         try:
             await enqueue_outgrown(engine)
         except EbbtideError as error:

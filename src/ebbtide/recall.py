@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ebbtide.caches import Read
 from ebbtide.checks import check_vector
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.access import READ, check_revision, narrow_within, profile_within, requires
@@ -64,10 +65,15 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
 
 
 def note_access(engine: Engine, searched: Searched) -> tuple[Hit, ...]:
-    """The hits, counted as accessed; a look into the past holds nothing more firmly."""
+    """The hits, noted as read and counted as accessed; a look into the past holds nothing more firmly."""
     hits = hits_of(searched)
+    caller, now, ids = searched.scope.caller, searched.scope.now, tuple(hit.id for hit in hits)
     if searched.scope.as_of is None:
-        engine.accesses.add(searched.scope.caller.tenant, tuple(hit.id for hit in hits), searched.scope.now)
+        engine.accesses.add(caller.tenant, ids, now)
+    relevance = tuple(hit.relevance for hit in hits)
+    engine.reads.add(
+        caller.tenant, Read(caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance)
+    )
     return hits
 
 
@@ -130,7 +136,7 @@ async def search(
             rules = rules.with_rule(trial)
         found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
         watch.lap("candidates")
-        scored = score(ranking, found.candidates, now=scope.now.timestamp())
+        scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
         selection, memories = await choose(transaction, scope, ranking, found, scored)
         watch.lap("rank")
     return Searched(
@@ -157,7 +163,7 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
 
     Only a plan made for the tenant at hand knows its partition, and so that the order by distance is the index's.
     """
-    if not route.indexed:
+    if route.way != "indexed":
         return {}
     return {
         "hnsw.iterative_scan": "relaxed_order",

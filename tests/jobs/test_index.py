@@ -47,7 +47,7 @@ async def test_an_outgrown_scope_gets_its_index_in_the_background(grown: AsyncEb
     assert await grown.jobs.list() == []
     async with worker(grown):
         await eventually(lambda: all_done(grown))
-    assert (await search(engine, grown.caller, "note")).route.indexed
+    assert (await search(engine, grown.caller, "note")).route.way == "indexed"
     found = [(await nearest(grown, "note", vector=query))[:10] for query in queries]
     shared = [len(set(one) & set(other)) / 10 for one, other in zip(exact, found, strict=True)]
     assert sum(shared) / len(shared) >= 0.95
@@ -73,7 +73,7 @@ async def test_a_narrow_filter_in_an_indexed_scope_loses_nothing(
         found = await search(
             engine, handle.caller, "unheard", vector=generator.standard_normal(stores.DIMENSION), tags=["rare"]
         )
-        assert found.route.indexed
+        assert found.route.way == "indexed"
         assert len(found.selection.kept) == 10
 
 
@@ -83,8 +83,8 @@ async def test_what_a_killed_build_left_is_replaced(grown: AsyncEbbtide, owner: 
         partition = (await transaction.one("recall.partition", tenant="default"))[0]
     await build_vector_index(engine, partition=partition)
     owner.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [f"{partition}_vectors"])
-    assert not (await search(engine, grown.caller, "note")).route.indexed
+    assert (await search(engine, grown.caller, "note")).route.way == "exact"
     await build_vector_index(engine, partition=partition)
-    assert (await search(engine, grown.caller, "note")).route.indexed
+    assert (await search(engine, grown.caller, "note")).route.way == "indexed"
     with pytest.raises(InvalidInput):
         await build_vector_index(engine, partition="memory")

@@ -148,7 +148,7 @@ async def test_a_worker_that_stops_leaves_its_job_to_the_next(
         async with worker(async_memory):
             await eventually(lambda: is_running(async_memory, "embed_pending"))
             started = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - started < 1
+        assert asyncio.get_running_loop().time() - started < 3
     assert await statuses(async_memory, "embed_pending") == ["todo"]
     async with worker(async_memory):
         await eventually(lambda: all_done(async_memory))
@@ -214,5 +214,5 @@ async def test_an_open_store_runs_its_jobs_itself(
         await eventually(lambda: has_run(handle, "embed_pending"))
         assert not (await handle.get(id_)).embedding_pending
         started = asyncio.get_running_loop().time()
-    assert asyncio.get_running_loop().time() - started < 1
+    assert asyncio.get_running_loop().time() - started < 3
     assert owner.execute("SELECT count(*) FROM procrastinate_workers").fetchone() == (0,)

@@ -124,9 +124,9 @@ async def test_a_pause_of_an_hour_is_not_waited_for(endpoint: Endpoint, embedder
 
 
 async def test_a_server_that_is_late_is_tried_again_then_given_up(endpoint: Endpoint) -> None:
-    embedder = HttpEmbedder(endpoint.url, "m", dimension=3, timeout_seconds=0.1, retries=1, backoff_seconds=0.01)
-    endpoint.script = [Reply(delay_seconds=0.4)] * 2
-    with pytest.raises(ModelUnavailable, match=r"no answer within 0\.1 s") as caught:
+    embedder = HttpEmbedder(endpoint.url, "m", dimension=3, timeout_seconds=0.5, retries=1, backoff_seconds=0.01)
+    endpoint.script = [Reply(delay_seconds=1.0)] * 2
+    with pytest.raises(ModelUnavailable, match=r"no answer within 0\.5 s") as caught:
         await embedder.embed(TEXTS)
     assert isinstance(caught.value.__cause__, TimeoutError)
     assert len(endpoint.requests) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -182,3 +183,17 @@ def test_identity_and_arguments() -> None:
     with pytest.raises(InvalidInput) as caught:
         LocalEmbedder(threads=0)
     assert caught.value.field == "threads"
+
+
+def test_nothing_is_reported_to_anybody(tmp_path: Path) -> None:
+    """The runtime would otherwise queue reports of its use under the home folder, and send them."""
+    program = (
+        "import asyncio, time\n"
+        "from ebbtide.models.local import LocalEmbedder\n"
+        "asyncio.run(LocalEmbedder().embed(['hello']))\n"
+        "time.sleep(1)\n"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    assert sorted(tmp_path.rglob("*")) == []

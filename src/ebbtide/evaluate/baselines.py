@@ -12,12 +12,14 @@ from ebbtide.read.report import hits_of
 from ebbtide.recall import search
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Hit
 
 __all__ = ["FULL_TEXT", "VECTOR", "Ranker", "ranker_of"]
 
-Ranker = Callable[["Engine", "Caller", str, int], Awaitable[Sequence["Hit"]]]
+Ranker = Callable[["Engine", "Caller", str, int, "datetime | None"], Awaitable[Sequence["Hit"]]]
 """The hits of an engine for a caller's question, at most so many, best first."""
 
 VECTOR = Profile(
@@ -34,10 +36,11 @@ FULL_TEXT = Profile(
         dense_weight=0.0,
         context_weight=0.0,
         strip_names=False,
-        neighbours=LexicalNeighbours(previous=0.0, next=0.0, two_before=0.0),
+        neighbours=LexicalNeighbours(previous=0.0, next=0.0, two_before=0.0, answered_question=0.0),
         named_speaker_boost=1.0,
         question_penalty=1.0,
         asked_time_boost=1.0,
+        latest_boost=0.0,
         namespace_bonuses=False,
         lend_superseded_score=False,
         superseded_penalty=1.0,
@@ -54,15 +57,18 @@ def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
     baselines = {VECTOR.name: VECTOR, FULL_TEXT.name: FULL_TEXT}
     chosen = profile if isinstance(profile, Profile) else baselines.get(profile, profile)
 
-    async def rank(engine: Engine, caller: Caller, question: str, limit: int) -> Sequence[Hit]:
-        return hits_of(await search(engine, caller, question, profile=chosen, limit=limit))
+    async def rank(
+        engine: Engine, caller: Caller, question: str, limit: int, asked_at: datetime | None
+    ) -> Sequence[Hit]:
+        return hits_of(await search(engine, caller, question, profile=chosen, limit=limit, asked_at=asked_at))
 
     return chosen.name if isinstance(chosen, Profile) else chosen, rank
 
 
-async def fused(engine: Engine, caller: Caller, question: str, limit: int) -> Sequence[Hit]:
+async def fused(engine: Engine, caller: Caller, question: str, limit: int, asked_at: datetime | None) -> Sequence[Hit]:
     """Reciprocal rank fusion of both arms, k = 60; each is a search of its own, and both count in the latency."""
-    rankings = [hits_of(await search(engine, caller, question, profile=arm)) for arm in (VECTOR, FULL_TEXT)]
+    searches = [await search(engine, caller, question, profile=arm, asked_at=asked_at) for arm in (VECTOR, FULL_TEXT)]
+    rankings = [hits_of(searched) for searched in searches]
     hits = {hit.id: hit for ranking in rankings for hit in ranking}
     order = reciprocal_rank_fusion([[hit.id for hit in ranking] for ranking in rankings])
     return [hits[id_] for id_, _ in order[:limit]]

@@ -15,6 +15,7 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 
+from ebbtide.background import end
 from ebbtide.db.owner import owner_connection, queue_connector
 from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
@@ -44,6 +45,7 @@ JOBS_AT_ONCE = 2
 RETRIES = 5
 RETRY_GROWTH = 3
 DAY_SECONDS = 86_400.0
+PATIENCE_SECONDS = 0.5
 WORKER_LOST = "Its worker ended in the middle."
 
 
@@ -136,8 +138,7 @@ async def serve(engine: Engine, pace: Pace) -> None:
                 worker_middleware=[watched(app, engine)],
             )
         finally:
-            rescuing.cancel()
-            await asyncio.gather(rescuing, return_exceptions=True)
+            await end(rescuing, patience_seconds=PATIENCE_SECONDS)
 
 
 def make_app(engine: Engine, pace: Pace, queues: list[str]) -> App:

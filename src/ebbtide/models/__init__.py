@@ -13,12 +13,14 @@ __all__ = ["Embedder", "FakeEmbedder", "HttpEmbedder", "LocalEmbedder", "ModelId
 ALLOWED = "Give `local`, `none`, `fake`, `fake:DIMENSION` (16 or more), or an endpoint with its model: `http://localhost:11434#all-minilm`."
 
 
-def create_embedder(spec: str | None = None, *, api_key: str | None = None, threads: int = 1) -> Embedder | None:
+def create_embedder(
+    spec: str | None = None, *, api_key: str | None = None, threads: int = 1, timeout_seconds: float = 30.0
+) -> Embedder | None:
     """The embedder that a setting names, or None where the setting is `none` and full text works alone.
 
     `spec` is `local` (the default), `none`, `fake`, `fake:384`, or an endpoint with its model, `https://server/v1#model`.
-    `api_key` is for an endpoint, `threads` for the local model. Nothing is loaded or asked yet. Raises `InvalidInput`
-    that names `embedder` where the setting means nothing, or the argument that cannot be used.
+    `api_key` and `timeout_seconds` are for an endpoint, `threads` for the local model. Nothing is loaded or asked yet.
+    Raises `InvalidInput` that names `embedder` where the setting means nothing, or the argument that cannot be used.
     """
     spec = (spec or "local").strip()
     if spec == "local":
@@ -32,5 +34,5 @@ def create_embedder(spec: str | None = None, *, api_key: str | None = None, thre
     if kind == "fake" and rest.isdecimal() and int(rest) >= LEAST_DIMENSION:
         return FakeEmbedder(int(rest))
     if kind in ("http", "https") and model:
-        return HttpEmbedder(url, model, api_key=api_key)
+        return HttpEmbedder(url, model, api_key=api_key, timeout_seconds=timeout_seconds)
     raise InvalidInput("The setting names no embedder.", field="embedder", remedy=ALLOWED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -162,6 +163,8 @@ def load_session(file: Path) -> Session:
     """The model ready to run, from a file whose hash is the expected one."""
     try:
         # Imported without its types: the package leaves most of them unknown.
+        # The runtime reports its use to its maker unless told otherwise before it is loaded.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         onnxruntime: Any = import_module("onnxruntime")
     except ImportError as exc:
         raise ModelUnavailable("The package `onnxruntime` is not installed.", remedy=INSTALL_COMMAND) from exc

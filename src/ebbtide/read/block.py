@@ -33,7 +33,6 @@ RULE = re.compile(r"[-\u2010-\u2015\u2212\u2500-\u257f_=~]{3}")
 LATIN = str.maketrans("авекмопрстуѕԁгαβεηκμνορτυ", "abekmonpctysdrabenkmnopty")
 SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
 PLACEHOLDER = "{{content}}"
-SHORTEST_CUT = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,14 @@ __all__ = ["Found", "Terms", "find", "read_prelude"]
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
 
-# By whether the scope is searched by its indexes, and whether the law is listwise.
+# By the way the scope is searched, and whether the law is listwise.
 STATEMENTS = {
-    (False, True): "recall.exact",
-    (False, False): "recall.exact_weighed",
-    (True, True): "recall.indexed",
-    (True, False): "recall.indexed_weighed",
+    ("exact", True): "recall.exact",
+    ("exact", False): "recall.exact_weighed",
+    ("indexed", True): "recall.indexed",
+    ("indexed", False): "recall.indexed_weighed",
+    ("worded", True): "recall.worded",
+    ("worded", False): "recall.worded_weighed",
 }
 LISTWISE_COLUMNS = 16
 BY_VECTOR, SUPERSEDED_BY = 3, 6
@@ -115,10 +117,10 @@ async def find(
         "rows": settings.candidate_rows,
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
-    rows = await transaction.all(STATEMENTS[route.indexed, tide is not None] + scope.suffix, **parameters)
-    if route.indexed and sum(row[BY_VECTOR] for row in rows) < settings.candidate_rows:
+    rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
+    if route.way == "indexed" and sum(row[BY_VECTOR] for row in rows) < settings.candidate_rows:
         # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
-        rows = await transaction.all(STATEMENTS[False, tide is not None], **parameters)
+        rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
     if lends:
         rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
     return build(rows, question, rules, sum(rarity))

@@ -52,7 +52,14 @@ class _Compiler:
                 'Write {"customer": 7} or {"and": [{…}, {…}]}.',
             )
         parts = [self.entry(str(key), value, depth) for key, value in cast("Mapping[Any, Any]", where).items()]
-        return "(" + " && ".join(parts) + ")"
+        return self.short("(" + " && ".join(parts) + ")")
+
+    @staticmethod
+    def short(path: str) -> str:
+        """The path itself, refused before nested negations can double it out of hand."""
+        if len(path) > LONGEST_PATH:
+            raise _refused("where is too long", "Ask for less at once.")
+        return path
 
     def entry(self, key: str, value: Any, depth: int) -> str:
         if key in ("and", "or"):
@@ -62,7 +69,8 @@ class _Compiler:
             return "(" + joint.join(self.expression(part, depth + 1) for part in cast("Sequence[Any]", value)) + ")"
         if key == "not":
             # A comparison with something absent is unknown, and so would its plain negation be.
-            return f"(!({self.expression(value, depth + 1)}) || ({self.expression(value, depth + 1)}) is unknown)"
+            part = self.expression(value, depth + 1)
+            return self.short(f"(!({part}) || ({part}) is unknown)")
         check_json(key, "where")
         if isinstance(value, Mapping):
             tests = cast("Mapping[Any, Any]", value)
@@ -141,10 +149,7 @@ def compile_filter(where: Filter | Mapping[str, Any] | None, *, timezone: str = 
     if where is None:
         return None
     compiler = _Compiler(timezone)
-    path = compiler.expression(where)
-    if len(path) > LONGEST_PATH:
-        raise _refused("where is too long", "Ask for less at once.")
-    return CompiledFilter(path, compiler.values)
+    return CompiledFilter(compiler.expression(where), compiler.values)
 
 
 def _refused(message: str, remedy: str) -> InvalidInput:

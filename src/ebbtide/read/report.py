@@ -10,7 +10,7 @@ import numpy as np
 from ebbtide.rank.candidates import Source
 from ebbtide.rank.explain import contributions
 from ebbtide.rank.gates import drops
-from ebbtide.rank.score import reported_similarity
+from ebbtide.rank.score import full_text_hits, reported_similarity
 from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
 
 if TYPE_CHECKING:
@@ -28,9 +28,11 @@ SOURCES: dict[int, SourceName] = {
 
 
 def source_of(searched: Searched, place: int) -> SourceName:
-    """Which arm found a candidate; under Ibex's contract a row that both found is a vector hit."""
+    """Which arm found a candidate; under Ibex's contract that is the one whose measure its similarity reports."""
     name = SOURCES[int(searched.found.candidates.source[place])]
-    return "vector" if name == "both" and searched.profile.full_text.reports_rank else name
+    if name != "both" or not searched.profile.full_text.reports_rank:
+        return name
+    return "full_text" if full_text_hits(searched.profile, searched.found.candidates)[place] else "vector"
 
 
 def contributions_of(searched: Searched, place: int) -> dict[str, float]:
@@ -70,7 +72,7 @@ def trace_of(searched: Searched) -> Trace:
         asked=searched.question.asked,
         words=searched.terms.words,
         profile=searched.profile.name,
-        route="indexed" if searched.route.indexed else "exact",
+        route=searched.route.way,
         scope_rows=searched.route.rows,
         candidates=tuple(
             TraceCandidate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ebbtide.caches import ScopeShape, WordSample
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Route", "plan_route", "shape_of"]
 
+Way = Literal["exact", "indexed", "worded"]
+
 # A scope that large changes little between two counts, and counting it is not free.
 LARGE_SCOPE_SECONDS = 60.0
-# Words are counted in scopes of so many rows, and in a sample of about so many of larger ones.
+# Words are counted in scopes of so many rows, and in the newest so many of larger ones.
 COUNTED_ROWS = 2_000
 
 
@@ -26,13 +28,14 @@ class Route:
     """The way a recall takes.
 
     Attributes:
-        indexed: vectors by HNSW and words by a budget of rows, rather than every row of the scope.
+        way: `exact` looks at every row of the scope; `indexed` finds vectors by HNSW and words by a budget of rows;
+            `worded` finds words by the same budget, for a query without a vector.
         outgrown: the scope is too large to search exactly, but its partition has no vector index yet.
         rows: live memories in the scope, before filters.
         sample: how common words are in the scope.
     """
 
-    indexed: bool
+    way: Way
     outgrown: bool
     rows: int
     sample: WordSample
@@ -59,9 +62,13 @@ async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
 
 def plan_route(engine: Engine, scope: Scope, shape: ScopeShape, *, has_vector: bool) -> Route:
     """Exact below the crossover and for the past, whose versions no index covers; by the indexes above it."""
-    large = shape.rows > engine.settings.exact_search_rows
-    indexed = large and shape.indexed and scope.as_of is None and has_vector
-    return Route(indexed, large and not shape.indexed, shape.rows, shape.sample)
+    large = shape.rows > engine.settings.exact_search_rows and scope.as_of is None
+    way: Way = "exact"
+    if large and not has_vector:
+        way = "worded"
+    elif large and shape.indexed:
+        way = "indexed"
+    return Route(way, large and has_vector and not shape.indexed, shape.rows, shape.sample)
 
 
 async def has_index(transaction: Transaction, tenant: str) -> bool:
@@ -77,13 +84,10 @@ def index_name(partition: str) -> str:
 
 
 async def sample_words(transaction: Transaction, scope: Scope, rows: int) -> WordSample:
-    """How common words are: in every memory of a small scope, in a sample of the agent's for a larger one."""
+    """How common words are: in every memory of a small scope, in the newest ones of a larger one."""
     if rows <= COUNTED_ROWS:
         words, counts = await transaction.one("recall.word_counts", **scope.names())
         sampled = rows
     else:
-        percent = min(100.0, 100.0 * COUNTED_ROWS / rows)
-        words, counts, sampled = await transaction.one(
-            "recall.word_sample", tenant=scope.caller.tenant, agent=scope.caller.agent, percent=percent
-        )
+        words, counts, sampled = await transaction.one("recall.word_sample", **scope.names(), sampled=COUNTED_ROWS)
     return WordSample(dict(zip(words or (), counts or (), strict=True)), sampled, rows, time.monotonic())

@@ -70,11 +70,16 @@ found AS (
     SELECT arm.id, bool_or(arm.by_vector) AS by_vector, bool_or(NOT arm.by_vector) AS by_words
     FROM (SELECT id, true AS by_vector FROM near UNION ALL SELECT id, false FROM lexical) arm GROUP BY arm.id)
 
--- fragment: index_arms
+-- fragment: near_by_index
 near AS MATERIALIZED (
     SELECT m.id FROM memory m
     WHERE {{readable}}
-    ORDER BY m.embedding <=> %(vector)s::halfvec LIMIT %(rows)s),
+    ORDER BY m.embedding <=> %(vector)s::halfvec LIMIT %(rows)s)
+
+-- fragment: near_nothing
+near AS (SELECT NULL::uuid AS id WHERE false)
+
+-- fragment: word_arms
 lexical AS MATERIALIZED (
     SELECT m.id, (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) AS score
     FROM memory m
@@ -152,15 +157,13 @@ SELECT array_agg(w.lexeme), array_agg(w.count) FROM (
     GROUP BY lexeme) w;
 
 -- name: word_sample
--- The same over a sample of an agent's memories, and how many were sampled.
-SELECT array_agg(w.lexeme), array_agg(w.count),
-       (SELECT count(*) FROM memory m TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1)
-        WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s)
-FROM (
-    SELECT lexeme, count(*) AS count
-    FROM memory m TABLESAMPLE SYSTEM (%(percent)s) REPEATABLE (1) CROSS JOIN unnest(tsvector_to_array(m.search)) AS lexeme
-    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s
-    GROUP BY lexeme) w;
+-- The same over the newest memories of a larger scope, and how many those are.
+WITH sampled AS MATERIALIZED (
+    SELECT m.search FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND {{named}}
+    ORDER BY m.created_at DESC LIMIT %(sampled)s)
+SELECT array_agg(w.lexeme), array_agg(w.count), (SELECT count(*) FROM sampled)
+FROM (SELECT lexeme, count(*) AS count FROM sampled CROSS JOIN unnest(tsvector_to_array(sampled.search)) AS lexeme GROUP BY lexeme) w;
 
 -- name: exact
 -- Candidates of a scope that is searched exactly, in one pass over its rows, with what the listwise law reads of each.
@@ -180,14 +183,30 @@ WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
-WITH {{asked}}, {{index_arms}}
+WITH {{asked}}, {{near_by_index}}, {{word_arms}}
 SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{index_arms}}
+WITH {{asked}}, {{near_by_index}}, {{word_arms}}
+SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
+       {{weight_columns}}, {{strength_columns}}
+FROM found JOIN memory m ON m.id = found.id
+LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: worded
+-- Candidates of a large scope for a query without a vector: words alone, by the same budget.
+WITH {{asked}}, {{near_nothing}}, {{word_arms}}
+SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
+FROM found JOIN memory m ON m.id = found.id
+WHERE m.tenant_id = %(tenant)s;
+
+-- name: worded_weighed
+-- The same with everything the other laws weigh.
+WITH {{asked}}, {{near_nothing}}, {{word_arms}}
 SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
@@ -216,7 +235,7 @@ WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s
 -- Memories of a scope without a query, newest first.
 SELECT {{memory_row}}
 FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE {{readable}} AND (%(before_created)s::timestamptz IS NULL OR (m.created_at, m.id) < (%(before_created)s::timestamptz, %(before_id)s::uuid))
+WHERE {{readable}} AND (m.created_at, m.id) < (%(before_created)s::timestamptz, %(before_id)s::uuid)
 ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s;
 
 -- name: judge
