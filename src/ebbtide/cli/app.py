@@ -8,7 +8,17 @@ from collections.abc import Sequence
 
 import click
 
-from ebbtide.cli import evaluation, lifecycle, memories, operations, questions, rankings, showcase, transfers
+from ebbtide.cli import (
+    evaluation,
+    governance,
+    lifecycle,
+    memories,
+    operations,
+    questions,
+    rankings,
+    showcase,
+    transfers,
+)
 from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, InvalidInput
 
@@ -57,6 +67,8 @@ COMMANDS: tuple[click.Command, ...] = (
     memories.forget,
     transfers.import_,
     transfers.export,
+    governance.policy,
+    governance.rules,
     rankings.profiles,
     evaluation.evaluate,
     operations.doctor,
