@@ -14,12 +14,21 @@ from ebbtide.evidence import Candidate, Erasure, Forgetting, Receipt
 from ebbtide.forget.deed import forget_all
 from ebbtide.forget.holds import is_held, list_holds, refuse_held
 from ebbtide.forget.receipts import issue
-from ebbtide.forget.selection import TOKEN_LIFE, check_ids, check_token, is_empty, make_token, user_patterns
+from ebbtide.forget.selection import (
+    TOKEN_LIFE,
+    check_ids,
+    check_token,
+    filter_form,
+    is_empty,
+    make_token,
+    user_patterns,
+)
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
 from ebbtide.govern.access import ADMIN, DELETE, READ, check_changeable, requires
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.manage import lock_memory, missing
+from ebbtide.read.reinforce import flush
 from ebbtide.read.scope import Scope, make_scope
 from ebbtide.recall import recall
 from ebbtide.types import Caller
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.read.where import Filter
 
 __all__ = ["erase_tenant", "erase_user", "forget", "forget_where"]
 
@@ -84,7 +94,7 @@ async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected
 async def forget_where(
     engine: Engine,
     caller: Caller,
-    filter: Mapping[str, Any] | None = None,  # noqa: A002 - the name that the caller writes
+    filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002 - the name that the caller writes
     *,
     query: str | None = None,
     ids: Sequence[UUID | str] | None = None,
@@ -99,7 +109,7 @@ async def forget_where(
         now = engine.clock.now()
         if query is not None:
             return await _preview_query(engine, caller, query, dry_run, {"where": filter, **narrowed})
-        scope = make_scope(caller, now, where=filter or None, **narrowed)
+        scope = make_scope(caller, now, where=filter_form(filter), **narrowed)
         named = None if ids is None else check_ids(ids)
         if is_empty(scope, named):
             raise InvalidInput(
@@ -225,6 +235,8 @@ async def _erase(
     """Erase memories a thousand a transaction, each with its receipt, and then what else there is of the subject."""
     now = engine.clock.now()
     user: str | None = whose.get("user")
+    # What was asked until now belongs to what is erased, or to the audit that is sealed at the end.
+    await flush(engine)
     await _refuse_where_held(engine, caller, user, statement, whose, now)
     cleaned: Counter[str] = Counter()
     numbers: list[int] = []

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
+    from ebbtide.evidence import Receipt
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Forgotten, Memory, Remembered, Version
+    from ebbtide.types import Memory, Remembered, Version
 
 __all__ = ["browse", "forget", "get", "history", "remember", "revise"]
 
@@ -82,9 +83,10 @@ async def remember_file(
 
 
 def outcome_of(remembered: Remembered) -> dict[str, Any]:
-    """What became of a draft, as JSON; warnings only where there are any."""
+    """What became of a draft, as JSON; warnings, and the ids of what it is related to, only where there are any."""
     answer: dict[str, Any] = {"outcome": remembered.outcome, "memory": remembered.memory}
-    return {**answer, "warnings": remembered.warnings} if remembered.warnings else answer
+    beside = {"warnings": remembered.warnings, "related": remembered.related}
+    return {**answer, **{name: value for name, value in beside.items() if value}}
 
 
 def show_outcomes(console: Console, remembered: list[Remembered]) -> None:
@@ -194,6 +196,6 @@ async def forget(memory: AsyncEbbtide, out: Output, memory_id: str, expected_rev
     out.answer(forgotten, lambda console: show_forgotten(console, forgotten))
 
 
-def show_forgotten(console: Console, forgotten: Forgotten) -> None:
+def show_forgotten(console: Console, forgotten: Receipt) -> None:
     """One line that says so."""
     line(console, ("forgotten", "bold green"), f"  {forgotten.id}  at revision {forgotten.revision}")

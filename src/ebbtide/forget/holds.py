@@ -10,7 +10,7 @@ from uuid import UUID
 from ebbtide.checks import check_caller, check_text, check_texts
 from ebbtide.errors import Held, InvalidInput, NotFound
 from ebbtide.evidence import Hold
-from ebbtide.forget.selection import check_ids, is_empty, user_patterns
+from ebbtide.forget.selection import check_ids, filter_form, is_empty, user_patterns
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.read.scope import make_scope
 from ebbtide.types import Caller
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
+    from ebbtide.read.where import Filter
 
 __all__ = ["as_hold", "covers_of", "held_among", "is_held", "keep_hold", "list_holds", "refuse_held", "release_hold"]
 
@@ -29,7 +30,7 @@ def covers_of(
     caller: Caller,
     now: datetime,
     *,
-    filter: Mapping[str, Any] | None,  # noqa: A002 - the name of the public argument
+    filter: Filter | Mapping[str, Any] | None,  # noqa: A002 - the name of the public argument
     ids: Sequence[UUID | str] | None,
     user: str | None,
     narrowed: Mapping[str, Any],
@@ -40,7 +41,7 @@ def covers_of(
         InvalidInput: none or several of the three were given, or one is malformed.
     """
     narrowing: dict[str, Any] = {
-        name: value for name, value in {"where": filter, **narrowed}.items() if value is not None
+        name: value for name, value in {"where": filter_form(filter), **narrowed}.items() if value is not None
     }
     if sum([ids is not None, user is not None, bool(narrowing)]) != 1:
         raise InvalidInput(
@@ -58,7 +59,8 @@ def covers_of(
         name: value if isinstance(value, str | Mapping) else list(check_texts(value, name))
         for name, value in narrowing.items()
     }
-    return {"agent": caller.agent, "speaks_for": caller.user, "arguments": kept}
+    # As it will be read again: moments are texts then.
+    return json.loads(json.dumps({"agent": caller.agent, "speaks_for": caller.user, "arguments": kept}, default=str))
 
 
 async def keep_hold(

@@ -57,6 +57,8 @@ def body_of(proof: Receipt | Erasure) -> str:
 
 async def issue(transaction: Transaction, tenant: str, proofs: Sequence[Proof], now: datetime) -> list[Proof]:
     """Add proofs to the end of the tenant's chain, which the caller has locked; answers with them as links."""
+    if not proofs:
+        return []
     last = await transaction.one("forget.last_receipt", tenant=tenant)
     number, previous = (last[0], bytes(last[1])) if last is not None else (0, GENESIS)
     bodies = [body_of(proof) for proof in proofs]
@@ -65,18 +67,17 @@ async def issue(transaction: Transaction, tenant: str, proofs: Sequence[Proof], 
         digests.append(hashlib.sha256((digests[-1] if digests else previous) + body.encode()).digest())
     befores = [previous, *digests[:-1]]
     numbers = list(range(number + 1, number + 1 + len(proofs)))
-    if proofs:
-        await transaction.run(
-            "forget.keep_receipts",
-            tenant=tenant,
-            receipt_ids=[proof.receipt_id for proof in proofs],
-            numbers=numbers,
-            ids=[proof.id if isinstance(proof, Receipt) else None for proof in proofs],
-            bodies=bodies,
-            previous_digests=befores,
-            digests=digests,
-            now=now,
-        )
+    await transaction.run(
+        "forget.keep_receipts",
+        tenant=tenant,
+        receipt_ids=[proof.receipt_id for proof in proofs],
+        numbers=numbers,
+        ids=[proof.id if isinstance(proof, Receipt) else None for proof in proofs],
+        bodies=bodies,
+        previous_digests=befores,
+        digests=digests,
+        now=now,
+    )
     return [
         proof.model_copy(update={"number": place, "previous_digest": before.hex(), "digest": digest.hex()})
         for proof, place, before, digest in zip(proofs, numbers, befores, digests, strict=True)

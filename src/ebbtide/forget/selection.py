@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict, InvalidInput
 from ebbtide.identifiers import parse_id
+from ebbtide.read.where import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ebbtide.read.scope import Scope
 
-__all__ = ["TOKEN_LIFE", "check_ids", "check_token", "is_empty", "make_token", "user_patterns"]
+__all__ = ["TOKEN_LIFE", "check_ids", "check_token", "filter_form", "is_empty", "make_token", "user_patterns"]
 
 TOKEN_LIFE = timedelta(minutes=15)
 MOST_IDS = 100_000
@@ -36,6 +37,12 @@ def check_ids(ids: Any) -> list[UUID]:
     if not 0 < len(given) <= MOST_IDS:
         raise InvalidInput("ids must be a list of ids.", field="ids", remedy=f"Give 1 to {MOST_IDS:,} of them.")
     return sorted({parse_id(id_, "ids") for id_ in given})
+
+
+def filter_form(given: Filter | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A filter as the object that says it; None for an empty one."""
+    form = given.form if isinstance(given, Filter) else given
+    return form or None
 
 
 def is_empty(scope: Scope, ids: Sequence[UUID] | None) -> bool:

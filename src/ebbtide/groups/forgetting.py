@@ -13,6 +13,7 @@ from ebbtide.govern.access import READ, authorise
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle
+    from ebbtide.read.where import Filter
     from ebbtide.types import TagFilter
 
 __all__ = ["ForgetVerbs"]
@@ -36,7 +37,7 @@ class ForgetVerbs:
 
     async def forget_where(
         self: Handle,
-        filter: Mapping[str, Any] | None = None,  # noqa: A002 - what it is called everywhere
+        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002 - what it is called everywhere
         *,
         query: str | None = None,
         ids: Sequence[UUID | str] | None = None,

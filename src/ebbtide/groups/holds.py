@@ -16,6 +16,7 @@ from ebbtide.types import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
+    from ebbtide.read.where import Filter
 
 __all__ = ["AsyncHolds"]
 
@@ -30,7 +31,7 @@ class AsyncHolds(Group):
 
     async def place(
         self,
-        filter: Mapping[str, Any] | None = None,  # noqa: A002 - what it is called everywhere
+        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002 - what it is called everywhere
         *,
         reason: str,
         ids: Sequence[UUID | str] | None = None,

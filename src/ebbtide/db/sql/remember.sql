@@ -40,12 +40,14 @@ RETURNING id;
 
 -- name: find_duplicates
 -- The live memories that already say what a batch says, and whether each has run out in the meantime.
-SELECT m.id, m.agent_id, m.namespace, m.content_hash,
-       (m.expires_at <= %(now)s OR m.invalidated_at <= %(now)s) IS TRUE AS ended
-FROM memory m
-JOIN unnest(%(namespaces)s::text[], %(hashes)s::bytea[]) AS h(namespace, content_hash)
-  ON m.namespace = h.namespace AND m.content_hash = h.content_hash
-WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL;
+-- One draft at a time: joined at once, they would be looked up by the wrong index while the table's statistics are young.
+SELECT d.* FROM unnest(%(namespaces)s::text[], %(hashes)s::bytea[]) AS h(namespace, content_hash)
+CROSS JOIN LATERAL (
+    SELECT m.id, m.agent_id, m.namespace, m.content_hash, (m.expires_at <= %(now)s OR m.invalidated_at <= %(now)s) IS TRUE AS ended
+    FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.namespace = h.namespace AND m.content_hash = h.content_hash
+      AND m.status = 'active' AND m.superseded_by IS NULL
+    LIMIT 1) d;
 
 -- name: archive_ended
 -- Moves expired or invalidated memories out of the way of the same words said anew.
@@ -71,7 +73,7 @@ WITH RECURSIVE chain AS (
     UNION ALL
     SELECT chain.asked, m.id, m.superseded_by, chain.depth + 1
     FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.superseded_by
-    WHERE m.tenant_id = %(tenant)s AND m.status <> 'tombstoned' AND chain.depth < 1000
+    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombstoned' AND chain.depth < 1000
 )
 SELECT DISTINCT ON (chain.asked) chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since,
        m.namespace
@@ -91,8 +93,7 @@ SET superseded_by = s.new_id, maturity = CASE m.maturity WHEN 'invalidated' THEN
     invalidated_at = least(m.invalidated_at, greatest(m.valid_from, s.starts_at))
 FROM unnest(%(old_ids)s::uuid[], %(new_ids)s::uuid[], %(starts)s::timestamptz[]) AS s(old_id, new_id, starts_at)
 WHERE m.tenant_id = %(tenant)s AND m.id = s.old_id AND m.status <> 'tombstoned'
-  AND (m.superseded_by IS NULL OR EXISTS (
-      SELECT FROM memory f WHERE f.tenant_id = %(tenant)s AND f.id = m.superseded_by AND f.status = 'tombstoned'))
+  AND m.superseded_by IS NULL
 RETURNING m.id;
 
 -- name: audit
@@ -136,4 +137,4 @@ WHERE p.sequence IS NOT NULL OR n.id IS NOT NULL;
 -- Sees turns in the light of a turn that was stored after them but said before.
 UPDATE memory m SET context_embedding = c.context_embedding
 FROM unnest(%(ids)s::uuid[], %(context_embeddings)s::halfvec[]) AS c(id, context_embedding)
-WHERE m.tenant_id = %(tenant)s AND m.id = c.id;
+WHERE m.tenant_id = %(tenant)s AND m.id = c.id AND m.status = 'active' AND m.embedding IS NOT NULL;

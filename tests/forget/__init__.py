@@ -1,0 +1,1 @@
+"""Forgetting, its proof, and what may not be forgotten."""
