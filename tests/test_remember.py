@@ -41,7 +41,6 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("namespace", {"namespace": 7}),
     ("kind", {"kind": "rumour"}),
     ("kind", {"kind": ""}),
-    ("kind", {"kind": None}),
     ("kind", {"kind": ["fact"]}),
     ("labels", {"labels": 5}),
     ("labels", {"labels": ["x" * 201]}),
@@ -439,3 +438,34 @@ def test_the_audit_names_the_reserved_keys_that_were_dropped(memory: Ebbtide, ow
     row = owner.execute("SELECT detail::text FROM audit").fetchone()
     assert "tenant_id" in row[0]
     assert "other" not in row[0]
+
+
+def test_a_circle_of_corrections_is_refused(memory: Ebbtide) -> None:
+    one, other = (memory.remember(text).memory for text in ("alpha", "beta"))
+    assert one is not None
+    assert other is not None
+    circle = [{"content": "beta", "supersedes": one.id}, {"content": "alpha", "supersedes": other.id}]
+    with pytest.raises(InvalidInput) as caught:
+        memory.remember_many([*circle, {"content": "gamma", "supersedes": one.id}])
+    assert (caught.value.field, bool(caught.value.remedy)) == ("supersedes", True)
+    assert {found.content for found in memory.browse()} == {"alpha", "beta"}
+
+
+@pytest.mark.parametrize(
+    ("scope", "changes"),
+    [({"chat": "c2"}, {}), ({"session": "s"}, {}), ({}, {"expires_at": "2999-01-01"}), ({}, {"ttl_seconds": 60})],
+)
+def test_a_key_used_elsewhere_or_for_another_life_is_refused(
+    memory: Ebbtide, scope: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    memory.scoped(chat="c1").remember("hi", seq=1, idempotency_key="K", namespace="vector.x")
+    with pytest.raises(IdempotencyMismatch):
+        memory.scoped(**{"chat": "c1", **scope}).remember(
+            "hi", seq=1, idempotency_key="K", namespace="vector.x", **changes
+        )
+
+
+def test_the_same_time_to_live_is_the_same_body(memory: Ebbtide, clock: FixedClock) -> None:
+    first = memory.remember("hi", idempotency_key="K", ttl_seconds=60)
+    clock.advance(timedelta(seconds=5))
+    assert memory.remember("hi", idempotency_key="K", ttl_seconds=60).memory == first.memory
