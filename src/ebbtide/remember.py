@@ -140,7 +140,7 @@ def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int,
     for place, given in enumerate(checked):
         if place in answers:
             continue
-        body = body_hash(given) if given.idempotency_key else b""
+        body = body_hash(given, caller) if given.idempotency_key else b""
         screened = screen(with_kind(given, rules), rules)
         if screened.verdict == "drop":
             batch.withheld.append(Withheld(place, given, body, "dropped", screened.kinds))
@@ -235,7 +235,11 @@ def answers_of(
 
 
 def links_of(batch: Batch, heads: Mapping[UUID, Head], memories: Sequence[Memory], now: datetime) -> list[Successor]:
-    """What each draft replaces; a later draft of the batch that corrects the same thing replaces the earlier one."""
+    """What each draft replaces; a later draft of the batch that corrects the same thing replaces the earlier one.
+
+    Raises:
+        InvalidInput: a draft says again what an earlier one of the batch has just replaced.
+    """
     current: dict[UUID, UUID] = {}
     links: list[Successor] = []
     for draft, memory in zip(batch.drafts, memories, strict=True):
@@ -244,6 +248,12 @@ def links_of(batch: Batch, heads: Mapping[UUID, Head], memories: Sequence[Memory
         old = heads[draft.supersedes].id
         while old in current:
             old = current[old]
+        if memory.id in current:
+            raise InvalidInput(
+                "The drafts supersede one another in a circle.",
+                field="supersedes",
+                remedy="Say last what holds now, and supersede each memory once.",
+            )
         if old != memory.id:
             current[old] = memory.id
             links.append(Successor(old, memory.id, memory.valid_from or memory.observed_at or now))

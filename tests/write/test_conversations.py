@@ -134,3 +134,10 @@ def test_a_context_vector_has_length_one_and_leans_on_its_own(vector: NDArray[An
 def test_a_vector_that_is_cancelled_out_stays_itself() -> None:
     vector = np.array([1.0, 0.0])
     np.testing.assert_allclose(in_context(vector, -vector / PREVIOUS_SHARE), vector)
+
+
+def test_a_turn_at_the_same_place_is_not_the_one_before(memory: Ebbtide, contexts: Any) -> None:
+    """Two memories may share a place in a chat: neither is seen in the light of the other."""
+    chat = memory.scoped(chat="c")
+    chat.remember_many([{"content": "alpha", "seq": 1}, {"content": "beta", "seq": 1}])
+    assert contexts() == {"alpha": None, "beta": None}

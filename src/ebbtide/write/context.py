@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -66,18 +67,18 @@ async def with_context(
     for place, row in turns.items():
         by_chat.setdefault(row.memory.chat, []).append(place)
     for places in by_chat.values():
-        places.sort(key=lambda place: _sequence(rows[place]))
-        for position, place in enumerate(places):
-            batch_before = places[position - 1] if position else None
-            previous = _nearer(rows, batch_before, before.get(place))
+        ordered = sorted(places, key=lambda place: _sequence(rows[place]))
+        sequences = [_sequence(rows[place]) for place in ordered]
+        for place, sequence in zip(ordered, sequences, strict=True):
+            earlier, later = bisect_left(sequences, sequence), bisect_right(sequences, sequence)
+            previous = _nearer(rows, ordered[earlier - 1] if earlier else None, before.get(place))
             vector = rows[place].embedding
             if previous is not None and vector is not None:
                 done[place] = replace(rows[place], context_embedding=in_context(vector, previous))
-            batch_after = places[position + 1] if position + 1 < len(places) else None
             if (
                 place in after
                 and vector is not None
-                and (batch_after is None or _sequence(rows[batch_after]) > after[place][1])
+                and (later == len(sequences) or sequences[later] > after[place][1])
             ):
                 following[after[place][0]] = in_context(after[place][2], vector)
     return done, following

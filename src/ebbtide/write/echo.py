@@ -47,10 +47,10 @@ class Stripped:
 
 
 def without_echo(text: str) -> Stripped:
-    """The text without any context block, or entry of one, that stands in it.
+    """The text without any context block that stands in it.
 
-    A block goes from its opening to its closing line, or to the text's end where that was cut off. An entry that stands
-    alone goes to the next blank line. A text that quotes what an entry says, without the block's own lines, is its own.
+    A block goes from its opening to its closing line, or to the text's end where that was cut off; or from its first
+    entry where the opening was. A text that quotes what an entry says, or an entry alone, is its own.
     """
     if "MEMORY ENTRY" not in text and "MEMORY BLOCK" not in text:
         return Stripped(text)
@@ -83,14 +83,8 @@ def _end_of_echo(lines: list[str], start: int) -> int:
         return start + 1
     if not HEADER.match(line):
         return start
-    # A block whose opening was cut off still has its closing line, unless another block opens first.
-    behind = _behind_closing(lines, start + 1, None)
-    if behind is not None:
-        return behind
-    end = start + 1
-    while end < len(lines) and lines[end].strip() and not HEADER.match(lines[end]):
-        end += 1
-    return end
+    # A block whose opening was cut off still has its closing line. A header alone proves nothing: anybody writes one.
+    return _behind_closing(lines, start + 1, None) or start
 
 
 def _behind_closing(lines: list[str], start: int, nonce: str | None) -> int | None:
@@ -119,6 +113,12 @@ def _entries(lines: list[str]) -> tuple[tuple[str, str], ...]:
     return tuple((namespace, ESCAPED.sub("", "\n".join(body)).strip()) for namespace, body in entries)
 
 
+def bare_entries(text: str) -> tuple[tuple[str, str], ...]:
+    """The entries of a text that begins with an entry's header, as namespace and content; none of any other text."""
+    lines = text.strip().splitlines()
+    return _entries(lines) if lines and HEADER.match(lines[0]) else ()
+
+
 def without_blocks(drafts: Sequence[Checked]) -> list[Checked]:
     """The drafts without the context blocks in them; one that is nothing else stays as it is."""
     return [_without_block(draft, without_echo(draft.content)) for draft in drafts]
@@ -135,9 +135,14 @@ def _without_block(draft: Checked, stripped: Stripped) -> Checked:
 async def known_echoes(engine: Engine, caller: Caller, drafts: Sequence[Checked]) -> dict[int, Remembered]:
     """The answers to the drafts that are nothing but a context block, by place: the memory that the block shows first.
 
-    No memory where none that the caller can see says so: it was another's, or was forgotten meanwhile.
+    No memory where none that the caller can see says so: it was another's, or was forgotten meanwhile. A draft that is
+    nothing but entries without their block is an echo where the caller's memories do say what they claim.
     """
     echoes = {place: stripped for place, draft in enumerate(drafts) if (stripped := without_echo(draft.content)).found}
+    echoes |= {
+        place: Stripped("", bare_entries(draft.content)) for place, draft in enumerate(drafts) if place not in echoes
+    }
+    echoes = {place: echo for place, echo in echoes.items() if echo.found or echo.entries}
     if not echoes:
         return {}
     repeated = await _repeated(engine, caller, [entry for echo in echoes.values() for entry in echo.entries])
@@ -146,6 +151,7 @@ async def known_echoes(engine: Engine, caller: Caller, drafts: Sequence[Checked]
             outcome="echo", memory=next((repeated[entry] for entry in echo.entries if entry in repeated), None)
         )
         for place, echo in echoes.items()
+        if echo.found or all(entry in repeated for entry in echo.entries)
     }
 
 

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["body_hash", "keep_answers", "replay"]
 
 
-def body_hash(draft: Checked) -> bytes:
-    """What must be the same when an idempotency key is used again."""
+def body_hash(draft: Checked, caller: Caller) -> bytes:
+    """What must be the same when an idempotency key is used again: the draft, and where and for whom it was said."""
     body = {
         name: getattr(draft, name)
         for name in draft.__slots__
         if name not in ("vector", "expires_at", "warnings", "idempotency_key")
     }
+    body["place"] = (caller.user, caller.task, caller.chat, caller.session)
     body["vector"] = None if draft.vector is None else draft.vector.tobytes().hex()
     return hashlib.sha256(json.dumps(body, default=str, sort_keys=True).encode()).digest()
 
@@ -56,7 +57,7 @@ async def replay(engine: Engine, caller: Caller, checked: Sequence[Checked]) -> 
     memories = {row[0]: memory_of(row) for row in rows}
     answers: dict[int, Remembered] = {}
     for key, body, memory_id, outcome, warnings in found:
-        if body != body_hash(checked[keys[key]]):
+        if body != body_hash(checked[keys[key]], caller):
             raise IdempotencyMismatch(
                 f"The idempotency key {key!r} was used with another body.",
                 field="idempotency_key",

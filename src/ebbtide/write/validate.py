@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from ebbtide.checks import LONGEST_ID, check_json, check_moment, check_text, check_texts, check_vector
+from ebbtide.checks import LONGEST_ID, check_json, check_moment, check_text, check_texts, check_vector, check_word
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import write_namespace
 from ebbtide.identifiers import parse_id
@@ -64,6 +64,8 @@ class Checked:
     observed_at: datetime | None
     valid_from: datetime | None
     expires_at: datetime | None
+    # Its end as the caller put it: a moment, or a time to live that counts from each try anew.
+    life: str | None
     supersedes: UUID | None
     vector: NDArray[np.float32] | None
     idempotency_key: str | None
@@ -88,7 +90,7 @@ def validate(
             caller,
             f"{place}namespace",
         ),
-        kind=_kind(draft.kind, f"{place}kind") if draft.kind is not None else None,
+        kind=None if draft.kind is None else check_word(draft.kind, f"{place}kind", KINDS, "a kind of memory"),
         labels=check_texts(draft.labels, f"{place}labels"),
         tags=check_texts(draft.tags, f"{place}tags"),
         metadata=metadata,
@@ -100,7 +102,8 @@ def validate(
         seq=_sequence(draft.seq, f"{place}seq"),
         observed_at=check_moment(draft.observed_at, f"{place}observed_at", caller.timezone),
         valid_from=check_moment(draft.valid_from, f"{place}valid_from", caller.timezone),
-        expires_at=_expiry(draft, caller, now, place),
+        expires_at=(expires_at := _expiry(draft, caller, now, place)),
+        life=str(expires_at) if draft.ttl_seconds is None else f"{draft.ttl_seconds} s",
         supersedes=parse_id(draft.supersedes, f"{place}supersedes") if draft.supersedes is not None else None,
         vector=check_vector(draft.vector, dimension, f"{place}vector") if draft.vector is not None else None,
         idempotency_key=_optional_text(draft.idempotency_key, f"{place}idempotency_key"),
@@ -131,14 +134,6 @@ def _optional_text(text: Any, field: str) -> str | None:
     if is_blank(checked):
         raise InvalidInput(f"{field} is empty.", field=field, remedy="Leave it out, or give it a value.")
     return checked.strip()
-
-
-def _kind(kind: Any, field: str) -> str:
-    if kind not in KINDS:
-        raise InvalidInput(
-            f"{str(kind)[:40]!r} is not a kind of memory.", field=field, remedy=f"Use one of {', '.join(KINDS)}."
-        )
-    return kind
 
 
 def check_share(value: Any, default: float, field: str) -> float:
@@ -186,8 +181,8 @@ def _metadata(metadata: Any, settings: Settings, field: str) -> tuple[dict[str, 
             "metadata must be an object.", field=field, remedy='Give a dictionary such as {"customer": 7}.'
         )
     given = dict(cast("Mapping[Any, Any]", metadata))
-    reserved = sorted(str(key) for key in given if str(key).casefold() in RESERVED_METADATA)
-    kept = {key: value for key, value in given.items() if str(key) not in reserved}
+    reserved = sorted(key for key in given if isinstance(key, str) and key.casefold() in RESERVED_METADATA)
+    kept = {key: value for key, value in given.items() if key not in reserved}
     check_json(kept, field)
     try:
         encoded = json.dumps(kept, allow_nan=False, ensure_ascii=False)
