@@ -79,8 +79,6 @@ def _end_of_echo(lines: list[str], start: int) -> int:
     line = lines[start]
     if opening := OPENING.match(line):
         return _behind_closing(lines, start + 1, opening["nonce"]) or len(lines)
-    if CLOSING.match(line) or NOTE.match(line):
-        return start + 1
     if not HEADER.match(line):
         return start
     # A block whose opening was cut off still has its closing line. A header alone proves nothing: anybody writes one.
