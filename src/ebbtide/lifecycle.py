@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ebbtide.checks import check_caller, check_moment, check_text
+from ebbtide.checks import check_moment, check_text
 from ebbtide.errors import Conflict, InvalidInput
-from ebbtide.govern.access import WRITE, requires
+from ebbtide.govern.access import WRITE, rebound, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import lock_memory, read_memory
 from ebbtide.remember import audit, remember_many
@@ -86,6 +86,7 @@ async def change(
     return after
 
 
+@requires(WRITE)
 async def supersede(
     engine: Engine, caller: Caller, old_id: UUID | str, content: str, *, allow_pending: bool = False, **fields: Any
 ) -> Remembered:
@@ -216,7 +217,7 @@ async def record_run(
     chat: str | None = None,
 ) -> list[Remembered]:
     """Remember what was asked and answered in a run. See `AsyncEbbtide.record_run`."""
-    place = check_caller(replace(caller, task=task or caller.task, chat=chat or caller.chat))
+    place = await rebound(engine, caller, verb="record_run", task=task, chat=chat)
     longest = engine.settings.max_content_characters
     asked = without_echo(check_text(input, "input", longest)).own.strip()
     said = without_echo(check_text(output, "output", longest))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from inspect import Parameter, signature
 from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as property_settings
+from hypothesis import strategies as st
 
 from ebbtide import Ebbtide, Policy
+from ebbtide.blocking import BlockingGroup
 from ebbtide.errors import Forbidden, InvalidInput, NotFound
 from ebbtide.govern.access import SCOPES
 from tests.conftest import Opener
@@ -350,6 +356,81 @@ def test_a_policed_handle_is_bound_to_its_names(helper: Ebbtide) -> None:
     assert caught.value.field == "scopes"
     with pytest.raises(Forbidden):
         helper.as_agent("helper", []).recall("ferry")
+
+
+def test_a_run_is_recorded_where_the_policy_of_its_task_says(helper: Ebbtide) -> None:
+    helper.policies.set("helper", {"write": "vector.chat.${chat_id}"}, task="briefing")
+    handle = ana(helper, "memory:write")
+    (recorded,) = handle.record_run("", "an answer", task="briefing", chat="c9")
+    assert recorded.memory is not None
+    assert (recorded.memory.namespace, recorded.memory.task) == ("vector.chat.c9", "briefing")
+    bound = ana(helper, "memory:write", task="private")
+    assert len(bound.record_run("", "another answer", task="private")) == 1
+    with pytest.raises(Forbidden):
+        bound.record_run("", "a third answer", task="briefing", chat="c9")
+
+
+def asked_of(group: Any) -> list[tuple[str, Callable[..., Any]]]:
+    """The verbs of a handle or of one of its groups, by name."""
+    names = [name for name in dir(type(group)) if not name.startswith("_")]
+    return [(name, getattr(group, name)) for name in names if callable(getattr(group, name))]
+
+
+def started(answer: Any) -> None:
+    """A generator does nothing until it is asked for its first value."""
+    if isinstance(answer, Iterable):
+        next(iter(answer), None)
+
+
+VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+NO_VERBS = {"as_agent", "close", "open", "run", "scoped"}
+
+
+def test_every_verb_there_is_needs_a_scope(helper: Ebbtide, owner: Owner) -> None:
+    nobody = ana(helper, [])
+    groups = [value for value in vars(nobody).values() if isinstance(value, BlockingGroup)]
+    assert len(groups) >= 4
+    before = state_of(owner)
+    for group in (nobody, *groups):
+        for name, verb in asked_of(group):
+            if name in NO_VERBS:
+                continue
+            parameters = [one for one in signature(verb).parameters.values() if one.default is Parameter.empty]
+            given = {one.name: "x" for one in parameters if one.name != "self" and one.kind not in VARIABLE}
+            with pytest.raises(Forbidden, match="scope"):
+                started(verb(**given))
+    assert state_of(owner) == before
+
+
+PATTERNED = st.lists(
+    st.sampled_from(
+        ["*", "vector.*", "vector.agent.${user_id}.*", "vector.agent.*.memory", "vector.global.*", "vector.globalised",
+         "*.travel", "vector.agent.bob.memory", "vector.agent.${chat_id}.*"]
+    ),
+    min_size=1, max_size=3,
+)  # fmt: skip
+
+
+@property_settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(read=PATTERNED, tool_read=PATTERNED, asked=st.none() | PATTERNED, tool=st.booleans())
+def test_a_read_never_leaves_the_policy(
+    helper: Ebbtide, read: list[str], tool_read: list[str], asked: list[str] | None, tool: bool
+) -> None:
+    helper.policies.set("helper", {"read": read, "tool_read": tool_read})
+    handle = ana(helper, "memory:read")
+    allowed = [pattern.replace("${user_id}", "ana") for pattern in (tool_read if tool else read)]
+    narrowing = None if asked is None else [pattern.replace("${user_id}", "ana") for pattern in asked]
+    narrowing = narrowing and [pattern for pattern in narrowing if "$" not in pattern]
+    if narrowing == []:
+        return
+    expected = {place for place in PLACES if matches(allowed, place) and matches(narrowing or ["*"], place)}
+    assert places(handle.browse(namespaces=narrowing, tool=tool)) == expected
+    assert places(handle.recall("ferry", namespaces=narrowing, tool=tool, limit=50, min_score=0.0)) == expected
+
+
+def matches(patterns: list[str], place: str) -> bool:
+    """Whether a path is one of the patterns; no segment of these paths is a pattern's in part."""
+    return any(fnmatchcase(place, pattern) and place.count(".") >= pattern.count(".") for pattern in patterns)
 
 
 def test_the_owner_is_not_policed(helper: Ebbtide) -> None:

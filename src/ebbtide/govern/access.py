@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from ebbtide.checks import check_texts
+from ebbtide.checks import check_caller, check_texts
 from ebbtide.errors import Forbidden, InvalidInput, NotFound
 from ebbtide.govern.audit import warn
 from ebbtide.govern.namespaces import check_namespace, default_namespace, granted_scope
@@ -39,6 +39,7 @@ __all__ = [
     "narrow_within",
     "of_itself",
     "profile_within",
+    "rebound",
     "requires",
     "write_namespace",
 ]
@@ -141,6 +142,22 @@ async def authorise(engine: Engine, caller: Caller, *scopes: str, verb: str, rem
     except Forbidden as error:
         await _note(engine, caller, verb, error)
         raise
+
+
+async def rebound(engine: Engine, caller: Caller, *, verb: str, **names: str | None) -> Caller:
+    """The caller with names it did not have; a policed one that has another already is bound to that.
+
+    Raises:
+        InvalidInput: a name is not acceptable.
+        Forbidden: the caller is bound to another.
+    """
+    changes = {name: value for name, value in names.items() if value is not None and value != getattr(caller, name)}
+    bound = next((name for name in changes if getattr(caller, name) is not None), None)
+    if caller.access is not None and bound is not None:
+        error = Forbidden(f"The handle is bound to its {bound}.", field=bound, remedy="Make another with as_agent.")
+        await _note(engine, caller, verb, error)
+        raise error
+    return check_caller(replace(caller, **changes))
 
 
 async def _grant(engine: Engine, caller: Caller, remembered: bool) -> Grant:
