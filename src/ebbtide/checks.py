@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from ebbtide.errors import InvalidInput
+from ebbtide.text import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,12 +22,14 @@ __all__ = [
     "LONGEST_ID",
     "LONGEST_WORD",
     "check_caller",
+    "check_flag",
     "check_json",
     "check_moment",
     "check_text",
     "check_texts",
     "check_vector",
     "check_whole",
+    "check_word",
 ]
 
 LONGEST_WORD = 200
@@ -117,7 +120,7 @@ def _parse_moment(text: str, field: str) -> datetime | date:
     except ValueError:
         pass
     raise InvalidInput(
-        f"{field} is not a full date: {text[:40]!r}.",
+        f"{field} is not a full date: {shown(text, 40)}.",
         field=field,
         remedy="Write it as 2026-03-15 or 2026-03-15T09:00:00Z; a year alone is not enough.",
     )
@@ -147,6 +150,20 @@ def check_whole(value: Any, field: str, least: int, most: int) -> int:
     return value
 
 
+def check_flag(value: Any, field: str) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{field} must be true or false.", field=field, remedy="Give a boolean.")
+    return value
+
+
+def check_word(value: Any, field: str, known: Sequence[str], what: str) -> str:
+    """A text that is one of those known; `what` says in an error what it is not, such as `a kind of memory`."""
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInput(f"{shown(value, 40)} is not {what}.", field=field, remedy=f"Use one of {', '.join(known)}.")
+    return value
+
+
 def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.float32]:
     """A vector of norm 1 and the store's dimension, from any sequence of finite numbers that is not all zero."""
     if dimension is None:
@@ -156,14 +173,16 @@ def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.f
             remedy="Open the store with an embedder first.",
         )
     try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        # Counted before it is converted: what is far too long, or nested, shall cost nothing.
+        count = len(values)
+        vector = np.asarray(values, dtype=np.float64) if count == dimension else None
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidInput(
             f"{field} must be a list of numbers.", field=field, remedy=f"Give {dimension} numbers."
         ) from error
-    if vector.shape != (dimension,):
+    if vector is None or vector.shape != (dimension,):
         raise InvalidInput(
-            f"{field} has {vector.size} numbers, the store's model gives {dimension}.",
+            f"{field} has {count} entries, the store's model gives {dimension} numbers.",
             field=field,
             remedy="Embed with the model the store records.",
         )
@@ -207,9 +226,9 @@ def check_caller(caller: Caller) -> Caller:
             )
     try:
         ZoneInfo(caller.timezone)
-    except (KeyError, ValueError, OSError, TypeError) as error:
+    except (KeyError, ValueError, OSError, TypeError, AttributeError) as error:
         raise InvalidInput(
-            f"{str(caller.timezone)[:60]!r} is not a time zone.",
+            f"{shown(caller.timezone)} is not a time zone.",
             field="timezone",
             remedy="Use an IANA name such as Europe/Zurich.",
         ) from error

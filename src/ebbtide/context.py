@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import READ, of_itself, requires
 from ebbtide.read.block import render_block
+from ebbtide.read.scope import ASKED, check_known
 from ebbtide.recall import note_access, search
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ async def context(
     engine: Engine, caller: Caller, query: str, *, budget: int | None = None, **asked: Any
 ) -> ContextBlock:
     """The memories for a query as a block of at most `budget` tokens. See `AsyncEbbtide.context`."""
+    check_known(asked, ASKED)
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
         raise InvalidInput(
             "budget must be a whole number of tokens, 0 or more.", field="budget", remedy="Leave it out for no limit."

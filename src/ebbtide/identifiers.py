@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.errors import InvalidInput
+from ebbtide.text import shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,9 +39,10 @@ _sequence = _Sequence()
 def new_id(moment: datetime) -> UUID:
     """A new UUIDv7 (RFC 9562 §5.7, method 3): milliseconds, the fraction of one in 12 bits, 62 random bits.
 
-    Ids made one after another at the same moment by one process sort in that order.
+    Ids made one after another at the same moment by one process sort in that order. The form has no time before 1970:
+    the ids of earlier moments are those of its beginning.
     """
-    milliseconds, fraction = divmod(_sequence.next(int(moment.timestamp() * 1_000_000)), 4096)
+    milliseconds, fraction = divmod(_sequence.next(max(0, int(moment.timestamp() * 1_000_000))), 4096)
     bits = milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | secrets.randbits(62)
     return UUID(int=bits)
 
@@ -54,8 +56,10 @@ def parse_id(value: Any, field: str) -> UUID:
     if isinstance(value, UUID):
         return value
     try:
-        return UUID(str(value))
-    except ValueError as error:
-        raise InvalidInput(
-            f"{field} is not an id: {str(value)[:60]!r}.", field=field, remedy="Give the UUID that remember returned."
-        ) from error
+        if isinstance(value, str):
+            return UUID(value)
+    except ValueError:
+        pass
+    raise InvalidInput(
+        f"{field} is not an id: {shown(value)}.", field=field, remedy="Give the UUID that remember returned."
+    )

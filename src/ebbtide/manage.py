@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.caches import Read
+from ebbtide.checks import check_whole
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.identifiers import parse_id
-from ebbtide.read.scope import make_scope
+from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.remember import audit
-from ebbtide.text import content_hash, embedding_text, search_text
+from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
 from ebbtide.write.pending import enqueue_pending
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["browse", "get", "history", "lock_memory", "missing", "note_read", "read_memory", "revise"]
 
 MOST_BROWSED = 1_000
+LAST_REVISION = 2**31 - 1
 
 # Where a listing starts: a bound value keeps the plan on its index, which a test for NULL would not.
 LATEST = datetime(9999, 12, 31, tzinfo=UTC)
@@ -74,12 +76,8 @@ async def browse(
     engine: Engine, caller: Caller, *, limit: int = 50, after: UUID | str | None = None, **narrowed: Any
 ) -> list[Memory]:
     """Memories of a scope without a query, newest first; `after` continues behind the last one seen."""
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_BROWSED:
-        raise InvalidInput(
-            f"limit must be a whole number from 1 to {MOST_BROWSED}.",
-            field="limit",
-            remedy="Page through the rest with after.",
-        )
+    check_known(narrowed, SCOPED)
+    check_whole(limit, "limit", 1, MOST_BROWSED)
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         last = await read_memory(transaction, caller, parse_id(after, "after")) if after is not None else None
@@ -126,14 +124,8 @@ async def lock_memory(
         Forbidden: the policy lets the caller read it alone.
         StaleRevision: it is not at `expected_revision`.
     """
-    if expected_revision is not None and (
-        isinstance(expected_revision, bool) or not isinstance(expected_revision, int)
-    ):
-        raise InvalidInput(
-            "expected_revision must be a whole number.",
-            field="expected_revision",
-            remedy="Give the revision that get returned.",
-        )
+    if expected_revision is not None:
+        check_whole(expected_revision, "expected_revision", 1, LAST_REVISION)
     rows = await transaction.named("memory.for_update", tenant=caller.tenant, agent=caller.agent, id=id_)
     if not rows or rows[0].status == "tombstoned":
         raise missing(id_)
@@ -218,7 +210,7 @@ def _checked_changes(
     unknown = next((name for name in changes if name not in allowed), None)
     if unknown is not None:
         raise InvalidInput(
-            f"revise has no field {unknown}.",
+            f"revise has no field {shown(unknown)}.",
             field=unknown,
             remedy=f"It changes content, {', '.join(sorted(allowed))}.",
         )

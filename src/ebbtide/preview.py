@@ -9,6 +9,7 @@ from uuid import UUID
 
 from ebbtide.govern.access import ADMIN, READ, requires
 from ebbtide.govern.rules import as_rule, covers
+from ebbtide.read.scope import ASKED, check_known
 from ebbtide.recall import search
 from ebbtide.types import RuledHit, RulePreview
 
@@ -50,6 +51,7 @@ async def preview(
         InvalidInput: the rule or an argument is not acceptable; the error names it.
         ModelError: the query could not be embedded.
     """
+    check_known(asked, ASKED)
     trial = as_rule(rule)
     without = await search(engine, caller, query, **asked)
     with_it = await search(engine, caller, query, trial=trial, **asked)

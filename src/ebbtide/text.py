@@ -1,16 +1,16 @@
-"""Text as the store compares and searches it: hashing, folding, and words in any script."""
+"""Text as the store compares, searches and quotes it: hashing, folding, and words in any script."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["content_hash", "embedding_text", "fold", "is_blank", "month_names", "search_text", "words_text"]
+__all__ = ["content_hash", "embedding_text", "fold", "is_blank", "month_names", "search_text", "shown", "words_text"]
 
 month_names = (
     "January", "February", "March", "April", "May", "June",
@@ -26,12 +26,33 @@ ACCENTS = re.compile("[\u0300-\u036f]")
 # What PostgreSQL's parser would otherwise glue into one host, path, address or signed number.
 GLUE = re.compile(r"(?<=\w)[/\\@:=_](?=\w)|(?<=[^\W\d])\.(?=[^\W\d])|(?<=\w)-(?=\d)")
 VISIBLE_CATEGORIES = frozenset("LNPS")
+# The blank pattern of Braille and the fillers of Hangul are a symbol and letters to Unicode, and show nothing.
+INVISIBLE = frozenset("\u2800\u115f\u1160\u3164\uffa0")
+LONGEST_SHOWN_BITS = 128
 SEARCHED_BYTES = 400_000
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text shows nothing: only white space, marks without a base, format or control characters."""
-    return not any(unicodedata.category(character)[0] in VISIBLE_CATEGORIES for character in text)
+    """Whether a text shows nothing: only white space, fillers, marks without a base, format or control characters."""
+    return not any(
+        unicodedata.category(character)[0] in VISIBLE_CATEGORIES and character not in INVISIBLE for character in text
+    )
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """Any value as an error quotes it, a text cut to `most` characters; what is neither text nor number by its type.
+
+    It never fails, whatever the value's own methods do, and never shows what lies inside of it.
+    """
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str):
+        return str.__repr__(str.__getitem__(value, slice(most)))
+    if isinstance(value, float):
+        return float.__repr__(value)
+    if isinstance(value, int) and int.bit_length(value) <= LONGEST_SHOWN_BITS:
+        return int.__repr__(value)
+    return "so large a number" if isinstance(value, int) else f"a value of type {type(value).__name__[:most]}"
 
 
 def fold(text: str) -> str:

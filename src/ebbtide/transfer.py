@@ -14,7 +14,7 @@ from ebbtide.errors import Conflict, InvalidInput, Tombstoned
 from ebbtide.govern.access import ADMIN, READ, WRITE, authorise, requires
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.read.reinforce import flush
-from ebbtide.read.scope import make_scope
+from ebbtide.read.scope import NARROWED, check_known, make_scope
 from ebbtide.remember import audit
 from ebbtide.text import embedding_text
 from ebbtide.types import Imported
@@ -49,6 +49,7 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
             field=reading_back,
             remedy="Leave it out; the versions and their times are in each record.",
         )
+    check_known(narrowed, NARROWED)
     caller = await authorise(engine, caller, READ, verb="export_records")
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     await flush(engine)

@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.checks import LONGEST_ID, check_moment, check_text, check_whole
-from ebbtide.errors import InvalidInput
+from ebbtide.checks import LONGEST_ID, check_moment, check_text, check_whole, check_word
 from ebbtide.evidence import AUDIT_ACTIONS, AuditCheck, AuditEntry
 from ebbtide.identifiers import new_id, parse_id
 
@@ -159,10 +158,8 @@ async def list_entries(
     Raises:
         InvalidInput: an argument is not acceptable; the error names it.
     """
-    if action is not None and action not in AUDIT_ACTIONS:
-        raise InvalidInput(
-            f"There is no action {str(action)[:64]!r}.", field="action", remedy=f"Use {', '.join(AUDIT_ACTIONS)}."
-        )
+    if action is not None:
+        check_word(action, "action", AUDIT_ACTIONS, "an action of the audit")
     check_whole(limit, "limit", 1, MOST_LISTED)
     if before is not None:
         check_whole(before, "before", 1, LAST_NUMBER)

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 LONGEST = 500
+MOST_PATTERNS = 200
 FORBIDDEN = re.compile(r"[*${}\s\x00-\x1f\x7f]")
 TEMPLATE = re.compile(r"\$\{([a-z_]+)\}")
 
@@ -148,6 +149,12 @@ def _asked_scope(patterns: Sequence[str] | str) -> NamespaceScope:
             "namespaces must be one pattern or a list of at least one.",
             field="namespaces",
             remedy="Leave namespaces out to read all, or name at least one.",
+        )
+    if len(listed) > MOST_PATTERNS:
+        raise InvalidInput(
+            f"namespaces has {len(listed):,} patterns; at most {MOST_PATTERNS} are read at once.",
+            field="namespaces",
+            remedy="Name what they have in common by a pattern with *, or ask several times.",
         )
     return _compiled_scope(tuple(check_pattern(pattern, "namespaces") for pattern in listed))
 

@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.checks import check_text
+from ebbtide.checks import check_text, check_word
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.govern.access import ADMIN, requires
 from ebbtide.govern.namespaces import check_pattern, expression_of, rule_specificity
 from ebbtide.identifiers import new_id, parse_id
-from ebbtide.text import is_blank
+from ebbtide.text import is_blank, shown
 from ebbtide.types import KINDS, PERSONAL_DATA_MODES, Rule
 
 if TYPE_CHECKING:
@@ -163,11 +163,11 @@ def as_rule(rule: Rule | Mapping[str, Any]) -> Rule:
         return check_rule(rule)
     if not isinstance(rule, Mapping):
         raise InvalidInput("A rule is an object.", field="rule", remedy="Give a mapping with a pattern, or a Rule.")
-    unknown = next((str(name) for name in rule if name not in Rule.model_fields), None)
+    unknown = next((shown(name, 40) for name in rule if name not in Rule.model_fields), None)
     if unknown is not None or "pattern" not in rule:
         raise InvalidInput(
-            f"A rule has no field {unknown[:40]!r}." if unknown else "The rule has no pattern.",
-            field=unknown or "pattern",
+            f"A rule has no field {unknown}." if unknown else "The rule has no pattern.",
+            field=unknown.strip("'") if unknown else "pattern",
             remedy=f"A rule has the fields {', '.join(Rule.model_fields)}.",
         )
     given = dict(rule)
@@ -222,12 +222,8 @@ async def set_personal_data(engine: Engine, caller: Caller, mode: str | None) ->
 
 def check_personal_data(mode: str | None) -> None:
     """Raises InvalidInput where a mode is none of those there are, and not None."""
-    if mode not in (None, *PERSONAL_DATA_MODES):
-        raise InvalidInput(
-            f"{str(mode)[:40]!r} is nothing that can be done with personal data.",
-            field="personal_data",
-            remedy=f"Use {', '.join(PERSONAL_DATA_MODES)}.",
-        )
+    if mode is not None:
+        check_word(mode, "personal_data", PERSONAL_DATA_MODES, "something that can be done with personal data")
 
 
 def check_rule(rule: Rule) -> Rule:
@@ -246,12 +242,8 @@ def check_rule(rule: Rule) -> Rule:
         )
     if rule.instruction is not None and is_blank(check_text(rule.instruction, "instruction", LONGEST_INSTRUCTION)):
         raise InvalidInput("The instruction is empty.", field="instruction", remedy="Leave it out, or give it a text.")
-    if rule.default_kind not in (None, *KINDS):
-        raise InvalidInput(
-            f"{str(rule.default_kind)[:40]!r} is not a kind of memory.",
-            field="default_kind",
-            remedy=f"Use one of {', '.join(KINDS)}.",
-        )
+    if rule.default_kind is not None:
+        check_word(rule.default_kind, "default_kind", KINDS, "a kind of memory")
     check_personal_data(rule.personal_data)
     whole = isinstance(days, int) and not isinstance(days, bool)
     if days is not None and not (whole and 1 <= days <= LONGEST_RETENTION_DAYS):

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.errors import UniqueViolation
 
+from ebbtide.checks import check_flag, check_whole, check_word
 from ebbtide.db.owner import owner_transaction
-from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
+from ebbtide.errors import Conflict, Forbidden, NotFound
 from ebbtide.govern.access import OPERATOR, requires
 from ebbtide.types import JOB_STATUSES, Job
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["cancel_job", "list_jobs", "retry_job"]
 
 MOST_LISTED = 1_000
+LAST_JOB = 2**63 - 1
 RUNNING = "doing"
 WAITING = "todo"
 
@@ -32,12 +34,9 @@ async def list_jobs(
     Raises:
         InvalidInput: there is no such status, or the limit is not from 1 to 1,000.
     """
-    if status is not None and status not in JOB_STATUSES:
-        raise InvalidInput(
-            f"There is no status {str(status)[:64]!r}.", field="status", remedy=f"Use {', '.join(JOB_STATUSES)}."
-        )
-    if not is_whole(limit) or not 1 <= limit <= MOST_LISTED:
-        raise InvalidInput("limit is out of range.", field="limit", remedy=f"Give 1 to {MOST_LISTED:,}.")
+    if status is not None:
+        check_word(status, "status", JOB_STATUSES, "a status of jobs")
+    check_whole(limit, "limit", 1, MOST_LISTED)
     _check_reach(caller, everything)
     async with owner_transaction(engine.database) as transaction:
         rows = await transaction.named(
@@ -83,18 +82,12 @@ async def cancel_job(engine: Engine, caller: Caller, job_id: int, *, everything:
 
 
 def _check_reach(caller: Caller, everything: bool) -> None:
-    if everything and caller.access is not None:
+    if check_flag(everything, "everything") and caller.access is not None:
         raise Forbidden("Only the owner sees the jobs of every tenant.", field="everything", remedy="Leave it out.")
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, which True and False are not."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 async def _locked(transaction: Transaction, caller: Caller, job_id: Any, everything: bool) -> str:
-    if not is_whole(job_id):
-        raise InvalidInput("A job's id is a whole number.", field="id", remedy="List the jobs to see theirs.")
+    check_whole(job_id, "id", 1, LAST_JOB)
     row = await transaction.one("jobs.for_update", job=job_id, tenant=caller.tenant, everything=everything)
     if row is None:
         raise NotFound(f"There is no job {job_id}.", field="id", remedy="List the jobs to see which there are.")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ebbtide.checks import check_json, check_moment
+from ebbtide.checks import LONGEST_WORD, check_json, check_moment, check_text
 from ebbtide.errors import InvalidInput
 from ebbtide.read.where import Filter
+from ebbtide.text import shown
 
 __all__ = ["CLOCKS", "FIELDS", "CompiledFilter", "compile_filter"]
 
@@ -24,6 +26,9 @@ COMPARISONS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte":
 OPERATORS = (*COMPARISONS, "in", "contains", "exists")
 DEEPEST = 20
 LONGEST_PATH = 20_000
+MOST_VALUES = 1_000
+# A step of a path: plain, or quoted as in JSON where the key itself holds a dot or begins with a quotation mark.
+STEP = re.compile(r'(?:("(?:[^"\\]|\\.)+")|([^".][^.]*))(?:\.(?=.)|$)', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class _Compiler:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def variable(self, value: Any) -> str:
+        if len(self.values) == MOST_VALUES:
+            raise _refused("where compares with too many values", f"Give at most {MOST_VALUES:,}.")
         name = f"v{len(self.values)}"
         self.values[name] = value
         return f"${name}"
@@ -51,7 +58,7 @@ class _Compiler:
                 "where must be a non-empty object, nested at most 20 deep",
                 'Write {"customer": 7} or {"and": [{…}, {…}]}.',
             )
-        parts = [self.entry(str(key), value, depth) for key, value in cast("Mapping[Any, Any]", where).items()]
+        parts = [self.entry(_key(key), value, depth) for key, value in cast("Mapping[Any, Any]", where).items()]
         return self.short("(" + " && ".join(parts) + ")")
 
     @staticmethod
@@ -68,23 +75,21 @@ class _Compiler:
             joint = " && " if key == "and" else " || "
             return "(" + joint.join(self.expression(part, depth + 1) for part in cast("Sequence[Any]", value)) + ")"
         if key == "not":
-            # A comparison with something absent is unknown, and so would its plain negation be.
+            # A comparison with something absent is unknown, and so would its plain negation be; that of a negation not.
             part = self.expression(value, depth + 1)
-            return self.short(f"(!({part}) || ({part}) is unknown)")
-        check_json(key, "where")
+            negated = isinstance(value, Mapping) and set(cast("Mapping[Any, Any]", value)) == {"not"}
+            return self.short(f"(!{part})" if negated else f"(!({part}) || ({part}) is unknown)")
         if isinstance(value, Mapping):
             tests = cast("Mapping[Any, Any]", value)
             if not tests:
                 raise _refused(f"where.{key} has no operator", f"Use one of {', '.join(OPERATORS)}.")
-            return (
-                "(" + " && ".join(self.test(key, str(operator), operand) for operator, operand in tests.items()) + ")"
-            )
+            return "(" + " && ".join(self.test(key, operator, operand) for operator, operand in tests.items()) + ")"
         return self.test(key, "eq", value)
 
-    def test(self, key: str, operator: str, operand: Any) -> str:
-        if operator not in OPERATORS:
+    def test(self, key: str, operator: Any, operand: Any) -> str:
+        if not isinstance(operator, str) or operator not in OPERATORS:
             raise _refused(
-                f"where.{key} has the unknown operator {operator[:40]!r}", f"Use one of {', '.join(OPERATORS)}."
+                f"where.{key} has the unknown operator {shown(operator, 40)}", f"Use one of {', '.join(OPERATORS)}."
             )
         path = self.path(key)
         if operator == "exists":
@@ -129,18 +134,16 @@ class _Compiler:
     def path(self, key: str) -> str:
         if key in FIELDS:
             return f'$.field."{key}"'
-        steps = key.removeprefix("metadata.").split(".")
-        if not all(steps):
-            raise _refused(f"where.{key[:60]} is not a path", "Join the steps by single dots.")
-        return "$.metadata" + "".join(f".{json.dumps(step)}" for step in steps)
+        return "$.metadata" + "".join(f".{json.dumps(step)}" for step in _steps(key.removeprefix("metadata.")))
 
 
 def compile_filter(where: Filter | Mapping[str, Any] | None, *, timezone: str = "UTC") -> CompiledFilter | None:
     """The filter that `where` describes; None for none.
 
     A key names a field of the memory (its clocks, importance, confidence, speaker, subject, …) or else a path in its
-    metadata (`customer` or `metadata.customer`). Its value is what the field must equal, or an object of operators:
-    eq, ne, gt, gte, lt, lte, in, contains, exists. Entries are joined by and; `and`, `or` and `not` nest. A `Filter`
+    metadata (`customer` or `metadata.customer`; a key that holds a dot is quoted, `metadata."opening.hours"`). Its
+    value is what the field must equal, or an object of operators: eq, ne, gt, gte, lt, lte, in, contains, exists.
+    Entries are joined by and; `and`, `or` and `not` nest. At most 1,000 values are compared with. A `Filter`
     says the same as an expression.
 
     Raises:
@@ -150,6 +153,29 @@ def compile_filter(where: Filter | Mapping[str, Any] | None, *, timezone: str = 
         return None
     compiler = _Compiler(timezone)
     return CompiledFilter(compiler.expression(where), compiler.values)
+
+
+def _key(key: Any) -> str:
+    """A key of the filter, if it is one PostgreSQL can hold."""
+    return check_text(key, "where", LONGEST_WORD)
+
+
+def _steps(path: str) -> list[str]:
+    """The keys that lead to a value in the metadata: joined by dots, each plain or in quotation marks."""
+    steps: list[str] = []
+    place = 0
+    while found := STEP.match(path, place):
+        try:
+            steps.append(json.loads(found[1]) if found[1] else found[2])
+        except ValueError:
+            break
+        place = found.end()
+        if place == len(path):
+            return steps
+    raise _refused(
+        f"where.{path[:60]} is not a path",
+        "Join the steps by single dots; put one that holds a dot in quotation marks.",
+    )
 
 
 def _refused(message: str, remedy: str) -> InvalidInput:

@@ -10,14 +10,24 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ebbtide.checks import check_moment, check_texts
+from ebbtide.checks import check_flag, check_moment, check_texts, check_word
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import NamespaceScope, read_scope
 from ebbtide.read.filters import CompiledFilter, compile_filter
 from ebbtide.read.where import Filter
+from ebbtide.text import shown
 from ebbtide.types import KINDS, Caller, TagFilter
 
-__all__ = ["Scope", "make_scope"]
+__all__ = ["ASKED", "NARROWED", "SCOPED", "Scope", "check_known", "make_scope"]
+
+NARROWED = frozenset({"namespaces", "kinds", "labels", "tags", "where"})
+"""The public arguments that say which memories."""
+
+SCOPED = NARROWED | {"as_of", "valid_at", "include_superseded"}
+"""The public arguments of everything that reads."""
+
+ASKED = SCOPED | {"profile", "limit", "min_score", "min_similarity", "vector"}
+"""The public arguments of everything that searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,19 @@ class Scope:
         }
 
 
+def check_known(given: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Refuse an argument that the caller's verb does not have; those of the steps below are not the caller's to give.
+
+    Raises:
+        InvalidInput: naming the argument, and those there are.
+    """
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise InvalidInput(
+            f"There is no argument {shown(unknown)}.", field=unknown, remedy=f"Use {', '.join(sorted(known))}."
+        )
+
+
 def make_scope(
     caller: Caller,
     now: datetime,
@@ -111,22 +134,15 @@ def make_scope(
         now=now,
         valid_at=true_at or past or now,
         as_of=past,
-        include_superseded=_flag(include_superseded, "include_superseded"),
+        include_superseded=check_flag(include_superseded, "include_superseded"),
     )
 
 
 def _kinds(kinds: Sequence[str] | str | None) -> tuple[str, ...] | None:
     listed = check_texts(kinds, "kinds") or None
-    unknown = next((kind for kind in listed or () if kind not in KINDS), None)
-    if unknown is not None:
-        raise InvalidInput(f"{unknown!r} is not a kind of memory.", field="kinds", remedy=f"Use {', '.join(KINDS)}.")
+    for kind in listed or ():
+        check_word(kind, "kinds", KINDS, "a kind of memory")
     return listed
-
-
-def _flag(value: Any, field: str) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{field} must be true or false.", field=field, remedy="Give a boolean.")
-    return value
 
 
 def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> TagFilter:
@@ -136,7 +152,8 @@ def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> T
     if not isinstance(tags, Mapping):
         return TagFilter(all=check_texts(tags, "tags") or None)
     try:
-        return TagFilter.model_validate({name: check_texts(value, f"tags.{name}") for name, value in tags.items()})
+        lists = {name: check_texts(value, f"tags.{shown(name)}") for name, value in tags.items()}
+        return TagFilter.model_validate(lists)
     except ValidationError as error:
         raise InvalidInput(
             "tags has an unknown entry.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ebbtide.errors import InvalidInput
+from ebbtide.text import shown
 
 __all__ = ["Field", "Filter", "where"]
 
@@ -97,7 +98,7 @@ def _joined(joint: Literal["and", "or"], one: Filter, other: Filter) -> Filter:
     """Both under one joint; a chain of one joint stays one list, however long."""
     if not isinstance(other, Filter):
         raise InvalidInput(
-            f"A filter cannot be joined with {type(other).__name__}.",
+            f"A filter cannot be joined with {shown(other)}.",
             field="where",
             remedy='Put each comparison in parentheses: (where("a") == 1) & (where("b") == 2).',
         )
