@@ -296,6 +296,24 @@ def test_with_its_scopes_a_handle_does_what_they_say(helper: Ebbtide) -> None:
         ana(helper, ["memory:write", "memory:admin"]).import_records([{"content": "x", "namespace": "vector.global.a"}])
 
 
+def test_forgetting_by_a_filter_stays_within_the_policy(helper: Ebbtide, owner: Owner) -> None:
+    handle = ana(helper)
+    with pytest.raises(InvalidInput):
+        handle.forget_where({})
+    with pytest.raises(Forbidden):
+        ana(helper, "memory:delete").forget_where(query="ferry")
+    helper.remember("Bob takes the bus", namespace="vector.agent.bob.memory", tags="old")
+    helper.remember("Ana takes the bus", namespace="vector.agent.ana.memory", tags="old")
+    seen = handle.forget_where(tags="old")
+    assert [one.namespace for one in seen.candidates] == ["vector.agent.ana.memory"]
+    assert handle.forget_where(tags="old", dry_run=False, token=seen.token).count == 1
+    helper.policies.set("helper", POLICY.model_copy(update={"read": ("vector.agent.*",)}))
+    before = state_of(owner)
+    with pytest.raises(Forbidden):
+        handle.forget_where(tags="old")
+    assert state_of(owner) == before
+
+
 def test_the_policys_numbers_apply_to_whatever_profile_runs(helper: Ebbtide) -> None:
     numbers = [{"content": f"ferry number {number}", "namespace": "vector.agent.ana.memory"} for number in range(30)]
     helper.remember_many(numbers)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.govern.namespaces import read_scope
 from ebbtide.identifiers import parse_id
 from ebbtide.read.where import Filter
 
@@ -46,8 +47,9 @@ def filter_form(given: Filter | Mapping[str, Any] | None) -> Mapping[str, Any] |
 
 
 def is_empty(scope: Scope, ids: Sequence[UUID] | None) -> bool:
-    """Whether nothing narrows down which of an agent's memories are meant."""
-    return ids is None and scope.unfiltered and scope.namespaces.everything
+    """Whether nothing narrows down which of the memories that the caller can read are meant."""
+    everywhere = scope.namespaces.everything or scope.namespaces == read_scope(None, scope.caller)
+    return ids is None and scope.unfiltered and everywhere
 
 
 def user_patterns(user: str) -> dict[str, list[str]]:
