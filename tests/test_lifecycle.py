@@ -9,10 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from ebbtide import Ebbtide
+from ebbtide import Ebbtide, Settings
 from ebbtide.clock import FixedClock
 from ebbtide.errors import Conflict, EbbtideError, InvalidInput, NotFound, StaleRevision
-from tests.stores import START
+from tests.conftest import Opener
+from tests.stores import SETTINGS, START
 
 DAY = timedelta(days=1)
 
@@ -347,3 +348,35 @@ def test_what_was_confirmed_is_not_confirmed_in_other_words(memory: Ebbtide, clo
     assert (same.maturity, same.confirmed_at) == ("confirmed", START)
     changed = memory.revise(id_, "The ferry leaves at eight")
     assert (changed.maturity, changed.confirmed_at) == ("unconfirmed", None)
+
+
+def test_what_is_used_goes_on(open_store: Opener, clock: FixedClock) -> None:
+    settings = Settings.from_environment({}, **{**SETTINGS.model_dump(), "expiry_refresh_seconds": 3600})
+
+    def asked() -> dict[str, Any]:
+        with open_store(settings=settings) as memory:
+            return {hit.content: hit.memory.expires_at for hit in memory.recall("ferry")}
+
+    with open_store(settings=settings) as memory:
+        memory.remember("ferry for an hour", ttl_seconds=3600)
+        memory.remember("ferry for a day", ttl_seconds=86_400)
+        memory.remember("ferry for ever")
+        memory.remember("train for an hour", ttl_seconds=3600)
+    for _ in range(3):
+        clock.advance(timedelta(minutes=40))
+        assert set(asked()) >= {"ferry for an hour", "ferry for a day", "ferry for ever"}
+    later = asked()
+    assert later["ferry for an hour"] == clock.now() + timedelta(hours=1)
+    assert later["ferry for a day"] == START + DAY
+    assert later["ferry for ever"] is None
+    with open_store(settings=settings) as memory:
+        assert {one.content for one in memory.browse(as_of=START + timedelta(minutes=50))} >= {"ferry for an hour"}
+        clock.advance(timedelta(hours=2))
+        assert contents(memory.browse()) == {"ferry for a day", "ferry for ever"}
+
+
+def test_what_is_used_ends_as_it_was_given_unless_that_is_asked_for(open_store: Opener, clock: FixedClock) -> None:
+    with open_store() as memory:
+        memory.remember("ferry", ttl_seconds=60)
+        memory.recall("ferry")
+    assert open_store().browse()[0].expires_at == START + timedelta(seconds=60)

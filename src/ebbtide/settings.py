@@ -101,6 +101,13 @@ class Settings(BaseModel):
     flush_seconds: float = Field(
         1.0, gt=0, le=60, description="How often counts of access are written in the background, in seconds."
     )
+    expiry_refresh_seconds: float = Field(
+        0.0,
+        ge=0,
+        le=36_525 * 86_400,
+        description="How long a memory that expires goes on for at least after it came back in a recall, in seconds; "
+        "0 leaves every end as it was given.",
+    )
     in_process_worker: bool | None = Field(
         None, description="Run background jobs inside this process; unset means only where the store is embedded."
     )

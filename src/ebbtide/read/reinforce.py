@@ -25,6 +25,8 @@ async def flush(engine: Engine) -> None:
 
 async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Access], reads: Sequence[Read]) -> None:
     ids = sorted(accesses)
+    moments = [accesses[id_].last for id_ in ids]
+    refreshed = engine.settings.expiry_refresh_seconds
     async with engine.database.transaction(tenant, durable=False) as transaction:
         # What is being forgotten at this moment is waited for: nothing of it is written down afterwards.
         await transaction.run("forget.lock_shared", tenant=tenant)
@@ -34,7 +36,9 @@ async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Acc
                 tenant=tenant,
                 ids=ids,
                 counts=[accesses[id_].count for id_ in ids],
-                moments=[accesses[id_].last for id_ in ids],
+                moments=moments,
             )
+        if ids and refreshed:
+            await transaction.run("lifecycle.refresh", tenant=tenant, ids=ids, moments=moments, seconds=refreshed)
         if reads:
             await write_reads(transaction, tenant, reads, log=engine.settings.recall_log_days > 0)

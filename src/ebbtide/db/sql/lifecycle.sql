@@ -29,3 +29,10 @@ FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id =
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombstoned' AND m.namespace = ANY(%(namespaces)s::text[])
   AND (m.content_hash = ANY(%(hashes)s::bytea[]) OR m.content = ANY(%(bodies)s::text[]))
 ORDER BY m.superseded_by IS NOT NULL, m.status <> 'active', m.id;
+
+-- name: refresh
+-- Lets memories that expire go on for a while after they came back. No image is kept: at no moment before did it say otherwise.
+UPDATE memory m SET expires_at = a.moment + make_interval(secs => %(seconds)s::float8)
+FROM unnest(%(ids)s::uuid[], %(moments)s::timestamptz[]) AS a(id, moment)
+WHERE m.tenant_id = %(tenant)s AND m.id = a.id AND m.status = 'active' AND m.expires_at > a.moment
+  AND m.expires_at < a.moment + make_interval(secs => %(seconds)s::float8);
