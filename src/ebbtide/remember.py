@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -31,6 +33,9 @@ from ebbtide.write.validate import Checked, validate, with_kind
 if TYPE_CHECKING:
     from datetime import datetime
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
@@ -38,7 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["remember_many"]
 
-TRIES = 4
+TRIES = 6
+FIRST_PAUSE_SECONDS = 0.02
 
 
 @requires(WRITE)
@@ -59,12 +65,13 @@ async def remember_many(
     now = engine.clock.now()
     checked = without_blocks(check_all(engine, caller, drafts, now))
     echoes = await known_echoes(engine, caller, checked)
+    made: dict[str, NDArray[np.float32]] = {}
     for attempt in range(TRIES):
         answers = {**echoes, **await replay(engine, caller, checked)}
         async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
             batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
             known = await known_duplicates(transaction, caller, batch, now)
-        batch = await embed(engine, batch, known, allow_pending=allow_pending)
+        batch = await embed(engine, batch, known, made, allow_pending=allow_pending)
         batch = replace(batch, relations=await relations_of(engine, caller, batch, known, now))
         try:
             async with engine.database.transaction(caller.tenant) as transaction:
@@ -72,6 +79,7 @@ async def remember_many(
         except Conflict:
             if attempt == TRIES - 1:
                 raise
+            await asyncio.sleep(random.uniform(0.5, 1.0) * FIRST_PAUSE_SECONDS * 2**attempt)
             continue
         engine.tenants.add(caller.tenant)
         engine.scopes.forget(caller.tenant)
@@ -156,27 +164,31 @@ def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int,
     return batch
 
 
-async def embed(engine: Engine, batch: Batch, known: set[tuple[str, bytes]], *, allow_pending: bool) -> Batch:
-    """The batch with a vector for each new draft, made before the transaction opens."""
+async def embed(
+    engine: Engine,
+    batch: Batch,
+    known: set[tuple[str, bytes]],
+    made: dict[str, NDArray[np.float32]],
+    *,
+    allow_pending: bool,
+) -> Batch:
+    """The batch with a vector for each new draft, from before the transaction; `made` keeps them for another try."""
     if engine.embedder is None:
         return batch
+    texts = [embedding_text(draft.content, draft.speaker) for draft in batch.drafts]
     wanted = {
-        embedding_text(draft.content, draft.speaker): None
-        for draft, digest, vector in zip(batch.drafts, batch.hashes, batch.vectors, strict=True)
-        if vector is None and (draft.namespace, digest) not in known
+        text: None
+        for text, identity, vector in zip(texts, batch.identities(), batch.vectors, strict=True)
+        if vector is None and identity not in known and text not in made
     }
-    if not wanted:
-        return batch
     try:
-        made = dict(zip(wanted, await engine.embedder.embed(list(wanted)), strict=True))
+        if wanted:
+            made.update(zip(wanted, await engine.embedder.embed(list(wanted)), strict=True))
     except ModelError:
         if not allow_pending:
             raise
         return batch
-    vectors = [
-        made.get(embedding_text(draft.content, draft.speaker)) if vector is None else vector
-        for draft, vector in zip(batch.drafts, batch.vectors, strict=True)
-    ]
+    vectors = [made.get(text) if vector is None else vector for text, vector in zip(texts, batch.vectors, strict=True)]
     return replace(batch, vectors=vectors)
 
 
@@ -194,7 +206,8 @@ async def store(
     rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
     new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
     await set_context(transaction, caller.tenant, following)
-    existing = await mention_duplicates(transaction, caller, batch, rows, new, now)
+    changing = {head.id for head in heads.values()}
+    existing = await mention_duplicates(transaction, caller, batch, rows, new, now, changing=changing)
     outcomes = [
         outcome_of(memory, new, existing, key) for memory, key in zip(memories, batch.identities(), strict=True)
     ]

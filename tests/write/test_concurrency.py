@@ -126,3 +126,18 @@ async def test_every_verb_at_once_raises_only_what_it_documents(writers: Any) ->
                 await verb()
 
     await asyncio.gather(*(noise((one, two)[place % 2], place) for place in range(16)))
+
+
+def test_batches_that_repeat_and_supersede_crosswise_do_not_wait_for_each_other(memory: Ebbtide) -> None:
+    """Each repeats what the other supersedes; one goes first, and the other takes things as it finds them."""
+    for round_ in range(5):
+        one, other = (memory.remember(f"{text} {round_}").memory for text in ("alpha", "beta"))
+        assert one is not None
+        assert other is not None
+        batches = [
+            [{"content": one.content}, {"content": f"gamma {round_}", "supersedes": other.id}],
+            [{"content": other.content}, {"content": f"delta {round_}", "supersedes": one.id}],
+        ]
+        with ThreadPoolExecutor(2) as pool:
+            answers = [*pool.map(memory.remember_many, batches)]
+        assert all(len(answer) == 2 for answer in answers)

@@ -114,11 +114,11 @@ async def find(
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,
-        "rows": settings.candidate_rows,
+        "rows": max(settings.candidate_rows, profile.limit),
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
-    if route.way == "indexed" and sum(row[BY_VECTOR] for row in rows) < settings.candidate_rows:
+    if route.way == "indexed" and sum(row[BY_VECTOR] for row in rows) < parameters["rows"]:
         # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
         rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
     if lends:

@@ -9,7 +9,7 @@ from ebbtide.errors import Conflict
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
@@ -54,9 +54,19 @@ async def archive_ended(transaction: Transaction, caller: Caller, batch: Batch, 
 
 
 async def mention_duplicates(
-    transaction: Transaction, caller: Caller, batch: Batch, rows: Sequence[Row], new: set[UUID], now: datetime
+    transaction: Transaction,
+    caller: Caller,
+    batch: Batch,
+    rows: Sequence[Row],
+    new: set[UUID],
+    now: datetime,
+    *,
+    changing: Collection[UUID],
 ) -> dict[tuple[str, bytes], Memory]:
     """The memories that drafts repeat, by namespace and hash: those of the batch itself, and stored ones, freshened.
+
+    What the batch goes on to supersede, `changing`, is locked along with them: were it locked afterwards, a batch that
+    repeats what this one supersedes, and supersedes what this one repeats, would wait for it for ever.
 
     Raises:
         Conflict: a stored one went away, or changed, since it was found.
@@ -71,7 +81,7 @@ async def mention_duplicates(
     if len(found) < len(repeated):
         raise Conflict("A memory that was about to be repeated went away.", remedy="Try again.")
     ids = sorted(set(found.values()))
-    await transaction.run("remember.lock", tenant=caller.tenant, ids=ids)
+    await transaction.run("remember.lock", tenant=caller.tenant, ids=sorted({*ids, *changing}))
     await transaction.run("remember.mention", tenant=caller.tenant, ids=ids, now=now)
     read = map(memory_of, await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=ids))
     live = {memory.id: memory for memory in read if memory.status == "active" and memory.superseded_by is None}
