@@ -23,6 +23,7 @@ from ebbtide.read.where import Filter, where
 from ebbtide.settings import Settings
 from ebbtide.types import (
     ContextBlock,
+    Dispute,
     Draft,
     Explanation,
     Hit,
@@ -45,6 +46,7 @@ __all__ = [
     "AuditEntry",
     "Candidate",
     "ContextBlock",
+    "Dispute",
     "Draft",
     "Ebbtide",
     "EbbtideError",

@@ -14,6 +14,7 @@ from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
 from ebbtide.groups.audit import AsyncAudit
+from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.policies import AsyncPolicies
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
-__all__ = ["Audit", "Ebbtide", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
+__all__ = ["Audit", "Conflicts", "Ebbtide", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
 
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
@@ -114,6 +115,13 @@ class Rules(BlockingGroup[AsyncRules]):
     preview = blocking(AsyncRules.preview)
 
 
+class Conflicts(BlockingGroup[AsyncConflicts]):
+    """Conflicts between memories, found as they were written. Both sides stay readable until one is settled."""
+
+    list = blocking(AsyncConflicts.list)
+    resolve = blocking(AsyncConflicts.resolve)
+
+
 class Jobs(BlockingGroup[AsyncJobs]):
     """Background work: embeddings, indexes, upkeep. `everything` is the whole store's, not the tenant's alone."""
 
@@ -182,6 +190,7 @@ class Ebbtide:
         self.profiles = Profiles(self, inner.profiles)
         self.policies = Policies(self, inner.policies)
         self.rules = Rules(self, inner.rules)
+        self.conflicts = Conflicts(self, inner.conflicts)
         self.jobs = Jobs(self, inner.jobs)
         self.audit = Audit(self, inner.audit)
         self.receipts = Receipts(self, inner.receipts)

@@ -12,6 +12,7 @@ from ebbtide.identifiers import parse_id
 from ebbtide.manage import missing
 from ebbtide.rank.gates import drops
 from ebbtide.read.report import contributions_of
+from ebbtide.read.scope import ASKED, check_known
 from ebbtide.recall import Searched, search
 from ebbtide.types import Explanation
 
@@ -29,7 +30,7 @@ REASONS = {
     "relevance_floor": "Its relevance before scoring, {value}, is below the floor of {threshold}.",
     "min_score": "Its relevance {value} is below the minimum of {threshold}.",
     "relative_cutoff": "Its relevance {value} is below {threshold}, the profile's share of the best one.",
-    "personal_data": "It holds personal data, which the profile does not return.",
+    "personal_data": "It holds personal data, which the profile or the rule on its namespace does not return.",
     "full_text_fallback": "It was found by full text alone, and the vector search filled the limit without it.",
     "identical_content": "It says the same as the more relevant {threshold} and was folded into it.",
     "limit": "It ranks {value}, beyond the limit of {threshold}.",
@@ -56,6 +57,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
     Raises:
         NotFound: the agent has no such memory, or it was forgotten.
     """
+    check_known(asked, ASKED)
     id_ = parse_id(memory_id, "memory_id")
     searched = await search(engine, caller, query, **asked)
     place = next((place for place, candidate in enumerate(searched.found.candidates.ids) if candidate == id_), None)

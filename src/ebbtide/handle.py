@@ -21,6 +21,7 @@ from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.forgetting import ForgetVerbs
 from ebbtide.groups.holds import AsyncHolds
+from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.lifecycle import LifecycleVerbs
 from ebbtide.groups.policies import AsyncPolicies
@@ -61,6 +62,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         self.profiles = AsyncProfiles(self)
         self.policies = AsyncPolicies(self)
         self.rules = AsyncRules(self)
+        self.conflicts = AsyncConflicts(self)
         self.jobs = AsyncJobs(self)
         self.audit = AsyncAudit(self)
         self.receipts = AsyncReceipts(self)

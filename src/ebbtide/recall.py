@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.caches import Read
-from ebbtide.checks import check_vector
+from ebbtide.checks import check_flag, check_vector
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.access import READ, check_revision, narrow_within, profile_within, requires
-from ebbtide.govern.personal import holds_personal_data
 from ebbtide.govern.profiles import resolve_profile
 from ebbtide.govern.rules import rules_at
-from ebbtide.rank.gates import Selection, select
+from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
 from ebbtide.read.candidates import Found, find, read_prelude
+from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.route import Route, plan_route, shape_of
-from ebbtide.read.scope import Scope, make_scope
-from ebbtide.read.searched import Searched
+from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
+from ebbtide.read.searched import Chosen, Searched
 from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import memory_of
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Hit, Memory, Rule
 
 __all__ = ["Searched", "note_access", "recall", "search"]
@@ -54,6 +55,8 @@ class Stopwatch:
 @requires(READ, search=True)
 async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = False, **asked: Any) -> Recall:
     """The memories worth most for a query, best first. See `AsyncEbbtide.recall`."""
+    check_known(asked, ASKED)
+    check_flag(trace, "trace")
     searched = await search(engine, caller, query, **asked)
     return trusted(
         Recall,
@@ -137,11 +140,10 @@ async def search(
         found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
         watch.lap("candidates")
         scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
-        selection, memories = await choose(transaction, scope, ranking, found, scored)
+        chosen = await choose(transaction, scope, ranking, rules, found, scored)
         watch.lap("rank")
     return Searched(
-        scope, ranking, question, terms, route, direction, found, scored, selection, memories, rules,
-        (*advice, *notes), watch.steps,
+        scope, ranking, question, terms, route, direction, found, scored, chosen, rules, (*advice, *notes), watch.steps,
     )  # fmt: skip
 
 
@@ -176,17 +178,18 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
 
 
 async def choose(
-    transaction: Transaction, scope: Scope, profile: Profile, found: Found, scored: Scored
-) -> tuple[Selection, Mapping[UUID, Memory]]:
-    """The final selection and its memories; where the profile drops personal data, the next candidates refill."""
+    transaction: Transaction, scope: Scope, profile: Profile, rules: RuleBook, found: Found, scored: Scored
+) -> Chosen:
+    """The final selection and its memories; where one is withheld for its personal data, the next candidates refill."""
     withheld: list[int] = []
-    memories: dict[UUID, Memory] = {}
+    seen: dict[UUID, Memory | None] = {}
+    disputed: set[UUID] = set()
     while True:
         selection = select(
             profile, found.candidates, scored, withheld=withheld, include_superseded=scope.include_superseded
         )
         ids: list[UUID] = [cast("UUID", found.candidates.ids[place]) for place in selection.kept.tolist()]
-        missing = [id_ for id_ in ids if id_ not in memories]
+        missing = [id_ for id_ in ids if id_ not in seen]
         if missing:
             values: dict[str, Any] = {
                 "tenant": scope.caller.tenant,
@@ -194,15 +197,12 @@ async def choose(
                 "ids": missing,
                 "as_of": scope.as_of,
             }
-            rows = await transaction.all("recall.rows" + scope.suffix, **values)
-            memories.update((row[0], memory_of(row)) for row in rows)
-        if not profile.drop_personal_data:
-            return selection, memories
-        holding = [
-            place
-            for place, id_ in zip(selection.kept.tolist(), ids, strict=True)
-            if holds_personal_data(memories[id_].content)
-        ]
+            for *row, in_conflict in await transaction.all("recall.rows" + scope.suffix, **values):
+                seen[row[0]] = shown(memory_of(row), profile, rules)
+                if in_conflict:
+                    disputed.add(row[0])
+        holding = [place for place, id_ in zip(selection.kept.tolist(), ids, strict=True) if seen[id_] is None]
         if not holding:
-            return selection, memories
+            memories = {id_: memory for id_, memory in seen.items() if memory is not None}
+            return Chosen(selection, memories, frozenset(disputed.intersection(ids)))
         withheld += holding

@@ -15,10 +15,12 @@ __all__ = [
     "KINDS",
     "OUTCOMES",
     "PERSONAL_DATA_MODES",
+    "RESOLUTIONS",
     "Access",
     "Caller",
     "ContextBlock",
     "Draft",
+    "Dispute",
     "Drop",
     "Explanation",
     "Grant",
@@ -31,6 +33,7 @@ __all__ = [
     "PersonalDataMode",
     "Recall",
     "Remembered",
+    "Resolution",
     "Rule",
     "RulePreview",
     "RuledHit",
@@ -49,6 +52,9 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 Outcome = Literal["stored", "duplicate", "near_duplicate", "superseded", "conflict", "quarantined", "dropped", "echo"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
+
+Resolution = Literal["keep_new", "keep_old", "keep_both", "merge"]
+RESOLUTIONS: tuple[str, ...] = get_args(Resolution)
 
 PersonalDataMode = Literal["allow", "redact", "drop", "quarantine"]
 PERSONAL_DATA_MODES: tuple[str, ...] = get_args(PersonalDataMode)
@@ -213,6 +219,16 @@ class Remembered(_Public):
     related: tuple[UUID, ...] = ()
 
 
+class Dispute(_Public):
+    """An open conflict: two memories of which one says what the other denies, and why it was not settled by itself."""
+
+    id: UUID
+    older: Memory
+    newer: Memory
+    reason: str
+    created_at: datetime
+
+
 class Version(_Public):
     """One image of a memory and the interval [`since`, `until`) of system time in which it was current."""
 
@@ -252,7 +268,7 @@ class Hit(_Public):
 
     `similarity` is what the vector search measured, in [0, 1], None for a row without a vector. `relevance` is
     what ranking sorted on and may pass 1. `contributions` add up to `relevance`. `duplicates` are ids of
-    memories of the same content that were folded into this one.
+    memories of the same content that were folded into this one. `disputed` says that an open conflict is about it.
     """
 
     id: UUID
@@ -264,6 +280,7 @@ class Hit(_Public):
     source: Source
     contributions: dict[str, float]
     duplicates: tuple[UUID, ...] = ()
+    disputed: bool = Field(False, exclude_if=lambda value: not value)
     memory: Memory = Field(repr=False, exclude=True)
 
 

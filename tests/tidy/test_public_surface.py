@@ -38,6 +38,7 @@ def test_the_public_names() -> None:
             "AuditEntry",
             "Candidate",
             "ContextBlock",
+            "Dispute",
             "Draft",
             "Ebbtide",
             "EbbtideError",

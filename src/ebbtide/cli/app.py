@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from ebbtide.cli import (
+    disputes,
     evaluation,
     governance,
     lifecycle,
@@ -71,6 +72,7 @@ COMMANDS: tuple[click.Command, ...] = (
     proofs.hold,
     proofs.receipts,
     proofs.audit,
+    disputes.conflicts,
     transfers.import_,
     transfers.export,
     governance.policy,

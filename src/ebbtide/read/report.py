@@ -56,11 +56,17 @@ def hits_of(searched: Searched) -> tuple[Hit, ...]:
             source=source_of(searched, place),
             contributions=contributions_of(searched, place),
             duplicates=tuple(candidates.ids[other] for other in selection.duplicates.get(place, ())),
+            disputed=memory.id in searched.chosen.disputed,
             memory=memory,
         )
         for place in selection.kept.tolist()
         for memory in [searched.memories[cast("Any", candidates.ids[place])]]
     )
+
+
+def dispute_notes(searched: Searched) -> tuple[str, ...]:
+    """A note on each hit that an open conflict is about."""
+    return tuple(f"{id_} is disputed: see conflicts.list" for id_ in sorted(searched.chosen.disputed))
 
 
 def trace_of(searched: Searched) -> Trace:
@@ -95,7 +101,7 @@ def trace_of(searched: Searched) -> Trace:
             )
             for drop in drops(candidates, searched.selection)
         ),
-        notes=searched.notes,
+        notes=(*searched.notes, *dispute_notes(searched)),
         milliseconds=dict(searched.milliseconds),
     )
 

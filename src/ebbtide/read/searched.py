@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.types import Memory
 
-__all__ = ["Searched"]
+__all__ = ["Chosen", "Searched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The selection that is returned, its memories as they may be shown, and those that a conflict is about."""
+
+    selection: Selection
+    memories: Mapping[UUID, Memory]
+    disputed: frozenset[UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +42,17 @@ class Searched:
     vector: Any
     found: Found
     scored: Scored
-    selection: Selection
-    memories: Mapping[UUID, Memory]
+    chosen: Chosen
     rules: RuleBook
     notes: tuple[str, ...]
     milliseconds: Mapping[str, float]
+
+    @property
+    def selection(self) -> Selection:
+        """What the gates decided."""
+        return self.chosen.selection
+
+    @property
+    def memories(self) -> Mapping[UUID, Memory]:
+        """The memories that were selected, as they may be shown."""
+        return self.chosen.memories

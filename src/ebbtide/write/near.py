@@ -133,14 +133,9 @@ def among(rows: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
 
 
 def _best(cosines: NDArray[np.float32], start: int) -> Iterator[tuple[int, int, float]]:
-    found = np.argwhere(cosines > LEAST_SIMILARITY)
-    if not len(found):
-        return
-    values = cosines[found[:, 0], found[:, 1]]
-    order = np.lexsort((-values, found[:, 0]))
-    taken: dict[int, int] = defaultdict(int)
-    for place in order.tolist():
-        row, other = found[place].tolist()
-        if taken[row] < NEIGHBOURS:
-            taken[row] += 1
-            yield start + row, other, float(values[place])
+    # Few rows have anything near, and a row's maximum is found much faster than the places above a threshold.
+    for row in np.flatnonzero(cosines.max(axis=1, initial=-1.0) > LEAST_SIMILARITY).tolist():
+        places = np.flatnonzero(cosines[row] > LEAST_SIMILARITY)
+        nearest_first = places[np.argsort(-cosines[row, places], kind="stable")][:NEIGHBOURS]
+        for place in nearest_first.tolist():
+            yield start + row, place, float(cosines[row, place])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from ebbtide.write.near import nearest
-from ebbtide.write.wording import contradict, differ, read_wording, shared_words, stem
+from ebbtide.write.wording import contradict, differ, plain_words, read_wording, stem
 from ebbtide.write.words import MULTI_VALUED
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ NEAR_DUPLICATE = 0.92
 """The cosine that near duplicates lie above."""
 
 RelationKind = Literal["near_duplicate", "conflict", "supersedes"]
+# So many statements on one property are compared with a new one.
+MOST_COMPARED = 20
+SHARED_WORDS = 0.5
 MULTI_VALUED_STEMS = frozenset(map(stem, MULTI_VALUED))
 
 
@@ -129,12 +132,13 @@ async def _same_property(
             namespaces=[draft.namespace for draft in drafts],
             subjects=[draft.subject for draft in drafts],
             predicates=[draft.predicate for draft in drafts],
+            rows=MOST_COMPARED,
         )
     found: list[tuple[int, Known]] = [(row[0], Known(*row[1:])) for row in rows]
     earlier: dict[Any, list[int]] = defaultdict(list)
     for position, draft in zip(asked, drafts, strict=True):
         same = earlier[draft.namespace, draft.subject, draft.predicate]
-        found += [(position, Known.of(place, batch.drafts[place])) for place in same]
+        found += [(position, Known.of(place, batch.drafts[place])) for place in same[-MOST_COMPARED:]]
         same.append(position)
     return [(position, one) for position, one in found if _speak_of_the_same(batch.drafts[position], one)]
 
@@ -147,12 +151,25 @@ def _is_single_valued(draft: Checked) -> bool:
 
 
 def _speak_of_the_same(draft: Checked, known: Known) -> bool:
-    """Whether two statements on a subject are on one property of it: where none is named, by a word that they share."""
+    """Whether two statements on a subject are on one property of it.
+
+    Where none is named, they are if the shorter one shares half of the words that could name it with the other.
+    """
     if draft.predicate is not None:
         return True
-    subject = set(read_wording(draft.subject or "").stems)
-    shared = shared_words(read_wording(draft.content), read_wording(known.content))
-    return bool(shared - subject - MULTI_VALUED_STEMS)
+    one, other = properties(draft.content, draft.subject), properties(known.content, draft.subject)
+    shared = one & other
+    return bool(shared) and len(shared) >= SHARED_WORDS * min(len(one), len(other))
+
+
+def properties(content: str, subject: str | None) -> set[str]:
+    """The words of a statement that could name what it says of its subject: neither names nor many-valued verbs."""
+    wording = read_wording(content)
+    named = {stem(word) for word in (*wording.names, *wording.numbers)} if wording.capitals else set[str]()
+    first = content.split(maxsplit=1)[0].lower() if wording.capitals else ""
+    # The first word is capitalised for being the first.
+    named.discard(stem(first))
+    return plain_words(wording) - named - set(read_wording(subject or "").stems) - MULTI_VALUED_STEMS
 
 
 def _by_wording(position: int, draft: Checked, known: Known, cosine: float) -> Relation | None:

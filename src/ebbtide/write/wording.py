@@ -20,7 +20,7 @@ from ebbtide.write.words import (
     PARTICLES,
 )
 
-__all__ = ["Wording", "contradict", "differ", "read_wording", "shared_words"]
+__all__ = ["Wording", "contradict", "differ", "plain_words", "read_wording", "stem"]
 
 # Scripts without spaces between words: there each character counts as a word.
 UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -86,7 +86,7 @@ def read_wording(text: str) -> Wording:
     named = [word for word, token in zip(lowered, tokens, strict=True) if not capitals or token[0].isupper()]
     return Wording(
         numbers=numbers,
-        names=tuple(word for word in named if word not in AUXILIARIES and word not in FUNCTION_WORDS_OF_ALL),
+        names=tuple(word for word in named if word not in NO_NAMES and word not in numbers),
         capitals=capitals,
         negations=negations,
         stems=stems,
@@ -122,9 +122,9 @@ def contradict(one: Wording, other: Wording) -> bool:
     return flips % 2 == 1 and pairs <= 1 and changes <= size // WORDS_A_CHANGE
 
 
-def shared_words(one: Wording, other: Wording) -> set[str]:
-    """The stems that two texts share, without what belongs to grammar."""
-    return {word for word in one.stems if word in other.stems and word not in PARTICLES}
+def plain_words(wording: Wording) -> set[str]:
+    """The stems of a text, without what belongs to grammar."""
+    return {word for word in wording.stems if word not in PARTICLES}
 
 
 def apart(one: Wording, other: Wording) -> bool:
@@ -137,10 +137,7 @@ def names_differ(one: Wording, other: Wording) -> bool:
     """Whether a word that may be a name is in one text alone, or names that both have change places."""
     if any(name not in other.words for name in one.names) or any(name not in one.words for name in other.names):
         return True
-    if not (one.capitals and other.capitals):
-        return [name for name in one.names if name in other.names] != [n for n in other.names if n in one.names]
-    common = set(one.names) & set(other.names)
-    return [name for name in one.names if name in common] != [name for name in other.names if name in common]
+    return [name for name in one.names if name in other.names] != [name for name in other.names if name in one.names]
 
 
 def meaningful(words: Counter[str]) -> Counter[str]:
@@ -199,7 +196,7 @@ def language_of(words: list[str]) -> str | None:
     return counts[0][1] if counts[0][0] > counts[1][0] else None
 
 
-FUNCTION_WORDS_OF_ALL = frozenset[str]().union(*FUNCTION_WORDS.values())
+NO_NAMES = AUXILIARIES.union(NEGATIONS, *FUNCTION_WORDS.values())
 OPPOSITE_STEMS = frozenset(
     pair for one, other in ANTONYMS for pair in ((stem(one), stem(other)), (stem(other), stem(one)))
 )

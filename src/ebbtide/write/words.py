@@ -141,10 +141,10 @@ ANTONYMS = _pairs(
 # Predicates and verbs that one subject may have many of at a time: another value is no contradiction.
 MULTI_VALUED = _words(
     """
-    like likes love loves enjoy enjoys dislike dislikes hate hates know knows speak speaks visit visits visited
-    meet met have has own owns use uses want wants need needs read watched watches play plays attend attended
-    mention mentions said says did does interest interests interested hobby hobbies skill skills language
-    languages friend friends friend_of knows_person child children sibling siblings pet pets allergy allergies
-    member_of related_to note notes event events tag tags mentions_of part_of contains includes
+    like likes prefer prefers love loves enjoy enjoys dislike dislikes hate hates know knows speak speaks visit
+    visits visited meet met have has own owns use uses want wants need needs read watched watches play plays
+    attend attended mention mentions said says did does interest interests interested hobby hobbies skill skills
+    language languages friend friends friend_of knows_person child children sibling siblings pet pets allergy
+    allergies member_of related_to note notes event events tag tags mentions_of part_of contains includes
     """
 )

@@ -43,13 +43,14 @@ SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, 
 FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]);
 
 -- name: same_subject
--- Memories that speak of the same property of the same subject as some drafts do.
-SELECT d.place, m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance
-FROM unnest(%(places)s::integer[], %(namespaces)s::text[], %(subjects)s::text[], %(predicates)s::text[])
+-- The newest memories that speak of the same property of the same subject as each of some drafts.
+SELECT d.place, s.* FROM unnest(%(places)s::integer[], %(namespaces)s::text[], %(subjects)s::text[], %(predicates)s::text[])
      AS d(place, namespace, subject, predicate)
-JOIN memory m ON m.namespace = d.namespace AND m.subject = d.subject AND m.predicate IS NOT DISTINCT FROM d.predicate
-WHERE {{standing}}
-ORDER BY d.place, m.id;
+CROSS JOIN LATERAL (
+    SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance FROM memory m
+    WHERE {{standing}} AND m.namespace = d.namespace AND m.subject = d.subject AND m.predicate IS NOT DISTINCT FROM d.predicate
+    ORDER BY m.id DESC LIMIT %(rows)s) s
+ORDER BY d.place, s.id;
 
 -- name: link
 -- Links memories to those that they nearly repeat, where these are still there.
@@ -78,18 +79,13 @@ FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.new
 WHERE {{open}}
 ORDER BY c.created_at DESC, c.id DESC LIMIT %(limit)s;
 
--- name: for_update
--- Locks one conflict, and answers with its sides where it is still open.
+-- name: sides
+-- The sides of a conflict, where it is still open.
 SELECT c.older_id, c.newer_id FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
-WHERE {{open}} AND c.id = %(id)s
-FOR UPDATE OF c;
+WHERE {{open}} AND c.id = %(id)s;
 
 -- name: resolve
--- Notes how a conflict was settled.
-UPDATE conflict c SET resolution = %(resolution)s, resolved_at = %(now)s WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s;
-
--- name: disputed
--- Which of some memories an open conflict is about.
-SELECT s.id FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
-CROSS JOIN LATERAL (VALUES (c.older_id), (c.newer_id)) AS s(id)
-WHERE {{open}} AND (c.older_id = ANY(%(ids)s::uuid[]) OR c.newer_id = ANY(%(ids)s::uuid[])) AND s.id = ANY(%(ids)s::uuid[]);
+-- Notes how a conflict was settled, unless another writer did so first.
+UPDATE conflict c SET resolution = %(resolution)s, resolved_at = %(now)s
+WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s AND c.resolution IS NULL
+RETURNING c.id;

@@ -226,8 +226,12 @@ FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id
 WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = ANY(%(known)s::uuid[]);
 
 -- name: rows
--- The memories of the final hits, whole.
-SELECT {{memory_row}}
+-- The memories of the final hits, whole, and whether an open conflict is about them.
+SELECT {{memory_row}},
+       EXISTS (SELECT FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
+               WHERE {{open}} AND c.older_id = m.id)
+       OR EXISTS (SELECT FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
+                  WHERE {{open}} AND c.newer_id = m.id)
 FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]);
 
