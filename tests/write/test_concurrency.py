@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from ebbtide import AsyncEbbtide
+from ebbtide import AsyncEbbtide, Ebbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import Conflict, NotFound, StaleRevision
 from ebbtide.models.fake import FakeEmbedder
