@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
@@ -59,7 +59,7 @@ DEFAULTS: Mapping[str, Any] = {
 INHERIT = "inherit"
 
 Source = Literal["task", "agent", "default"]
-Patterns = tuple[str, ...]
+Patterns = Sequence[str]
 
 
 class Policy(BaseModel):
