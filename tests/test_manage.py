@@ -161,7 +161,7 @@ def test_the_audit_names_the_keys_that_a_revision_dropped(memory: Ebbtide, owner
 def test_a_stale_forget_changes_nothing(memory: Ebbtide) -> None:
     id_ = memory.remember("x").memory.id
     memory.revise(id_, "y")
-    for revision in (1, 3, 0, -1):
+    for revision in (1, 3):
         with pytest.raises(StaleRevision, match="revision 2"):
             memory.forget(id_, revision)
     for revision in (None, "2", True, 2.0):

@@ -11,6 +11,7 @@ from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.govern.access import ADMIN, READ, requires
 from ebbtide.rank.presets import DEFAULT_PROFILE, PRESETS
 from ebbtide.rank.profile import Profile, parse_profile, review
+from ebbtide.text import shown
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -80,7 +81,7 @@ async def _find(engine: Engine, caller: Caller, name: str) -> Profile:
         row = await transaction.one("govern.profile", tenant=caller.tenant, name=name)
     if row is None:
         raise NotFound(
-            f"There is no profile {name!r}.",
+            f"There is no profile {shown(name, 64)}.",
             field="profile",
             remedy="List the profiles to see which there are.",
         )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
 from ebbtide.errors import InvalidInput
+from ebbtide.text import shown
 
 __all__ = ["highest_fused_score", "reciprocal_rank_fusion"]
 
 Item = TypeVar("Item", bound=Hashable)
+LARGEST_K = 1e9
 
 
 def reciprocal_rank_fusion(lists: Sequence[Sequence[Item]], k: float = 60) -> list[tuple[Item, float]]:
@@ -41,5 +42,7 @@ def highest_fused_score(number_of_lists: int, k: float = 60) -> float:
 
 
 def _check_k(k: float) -> None:
-    if not (math.isfinite(k) and k > 0):
-        raise InvalidInput(f"`k` must be a positive number, not {k!r}.", field="k", remedy="Leave it out to use 60.")
+    if not (isinstance(k, int | float) and 0 < k <= LARGEST_K):
+        raise InvalidInput(
+            f"`k` must be a positive number, not {shown(k)}.", field="k", remedy="Leave it out to use 60."
+        )

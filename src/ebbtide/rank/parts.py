@@ -29,10 +29,13 @@ __all__ = [
 ]
 
 # Strict, so that `true` and "0.4" are mistakes and not numbers; an integer is still a number.
-NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+# The bounds are far beyond any use, and near enough for every law to stay finite.
+NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e6, allow_inf_nan=False)]
+Positive = Annotated[float, Field(strict=True, gt=0, le=1e6, allow_inf_nan=False)]
+Days = Annotated[float, Field(strict=True, ge=1e-3, le=1e6, allow_inf_nan=False)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
-ColumnName = Annotated[str, Field(min_length=1, max_length=64)]
+ColumnName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\x00]*$")]
+Label = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Clock = Literal["created_at", "updated_at", "observed_at", "valid_from", "last_mentioned_at"]
 Clocks = Annotated[tuple[Clock, ...], Field(min_length=1)]
 
@@ -97,7 +100,7 @@ class HalfLifeRecency(_Weighted):
 
     factor: Literal["half_life_recency"] = "half_life_recency"
     name: ColumnName = "recency"
-    half_life_days: Positive = 14.0
+    half_life_days: Days = 14.0
     dates: Clocks = ("last_mentioned_at", "valid_from", "observed_at", "created_at")
 
 
@@ -106,8 +109,8 @@ class LabelRecency(_Weighted):
 
     factor: Literal["label_recency"] = "label_recency"
     name: ColumnName = "recency"
-    half_lives: Mapping[str, Positive]
-    default_days: Positive = 14.0
+    half_lives: Annotated[Mapping[Label, Days], Field(max_length=200)]
+    default_days: Days = 14.0
     dates: Clocks = ("valid_from",)
 
 
@@ -116,7 +119,7 @@ class EFoldingRecency(_Weighted):
 
     factor: Literal["e_folding_recency"] = "e_folding_recency"
     name: ColumnName = "recency"
-    days: Positive = 30.0
+    days: Days = 30.0
     dates: Clocks = ("created_at",)
 
 

@@ -11,12 +11,14 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ebbtide.errors import InvalidInput, InvalidProfile
 from ebbtide.rank.parts import Factor, FullText, Gates, Part, TideParameters
+from ebbtide.text import shown
 
 __all__ = ["MAXIMUM_LIMIT", "Profile", "narrow", "parse_profile", "review"]
 
 MAXIMUM_LIMIT = 200
 WEIGHT_TOLERANCE = 1e-9
 RISKY_RELATIVE_CUTOFF = 0.8
+LARGEST_PRIORITY = 1_000
 
 # Columns of the explanation that the laws themselves fill.
 RESERVED_NAMES = frozenset({"similarity", "fused", "cap", "quality"})
@@ -201,7 +203,7 @@ def _priorities_warning(key: str, priorities: object) -> str:
         # Rounded, because 1.09 - 1 is 0.09000000000000008 in binary and 0.09 to whoever wrote 1.09.
         f"{pattern}: {priority:g} becomes a bonus of {round(priority - 1, 9):g}"
         for pattern, priority in entries
-        if isinstance(priority, int | float)
+        if isinstance(pattern, str) and isinstance(priority, int | float) and abs(priority) <= LARGEST_PRIORITY
     ]
     spelled = f" ({'; '.join(conversions)})" if conversions else ""
     return f"`{key}` is ignored. Write namespace rules instead, with bonus = priority - 1{spelled}."
@@ -248,7 +250,7 @@ def _checked_limit(limit: int, maximum: int) -> int:
 
 
 def _limit_error(limit: int, maximum: int) -> InvalidInput:
-    message = f"The limit must be a whole number from 1 to {maximum}, not {limit!r}."
+    message = f"The limit must be a whole number from 1 to {maximum}, not {shown(limit)}."
     return InvalidInput(message, field="limit", remedy=f"Ask for 1 to {maximum} results.")
 
 

@@ -26,8 +26,9 @@ from ebbtide.rank.parts import (
     Usefulness,
 )
 from ebbtide.rank.presets import PRESETS
-from ebbtide.rank.profile import Profile
+from ebbtide.rank.profile import Profile, parse_profile
 from ebbtide.rank.score import score
+from ebbtide.text import shown
 
 __all__ = ["Relevance", "relevance"]
 
@@ -52,7 +53,7 @@ class Relevance(BaseModel):
 
 
 def relevance(
-    profile: str | Profile,
+    profile: str | Profile | Mapping[str, Any],
     *,
     similarity: float | None = None,
     importance: float | None = None,
@@ -74,7 +75,7 @@ def relevance(
     is the effective one.
 
     Args:
-        profile: a preset's name or a profile of your own.
+        profile: a preset's name, or a profile of your own, as such or as a mapping.
         similarity, importance, usefulness, confidence: in [0, 1].
         labels: category labels, or a single one.
         access_count: recalls so far, ≥ 0.
@@ -83,6 +84,7 @@ def relevance(
 
     Raises:
         MissingInput: the profile needs a value that was not given; `field` names it.
+        InvalidProfile: a mapping that is no profile.
         InvalidInput: a value is out of its range or has no time zone, the profile is unknown, or its score depends on
             the whole list of candidates (`tide`); `field` names the argument.
     """
@@ -116,11 +118,15 @@ def relevance(
     )
 
 
-def _profile(profile: str | Profile) -> Profile:
+def _profile(profile: str | Profile | Mapping[str, Any]) -> Profile:
+    if isinstance(profile, Mapping):
+        profile = parse_profile(profile)
     if not isinstance(profile, Profile):
-        if profile not in PRESETS:
+        if not isinstance(profile, str) or profile not in PRESETS:
             raise InvalidInput(
-                f"There is no profile {profile!r}.", field="profile", remedy=f"Choose one of {', '.join(PRESETS)}."
+                f"There is no profile {shown(profile)}.",
+                field="profile",
+                remedy=f"Choose one of {', '.join(PRESETS)}, or give one of your own.",
             )
         profile = PRESETS[profile]
     if profile.law == "listwise":
@@ -163,11 +169,17 @@ def _needs(factor: Factor) -> list[tuple[str, ...]]:
 
 
 def _number(field: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise InvalidInput(
-            f"`{field}` must be a finite number, not {value!r}.", field=field, remedy="Give a number, or leave it out."
+            f"`{field}` must be a finite number, not {shown(value)}.",
+            field=field,
+            remedy="Give a number, or leave it out.",
         )
-    return float(value)
+    return number
 
 
 def _share(field: str, value: float | None) -> float | None:
@@ -176,7 +188,7 @@ def _share(field: str, value: float | None) -> float | None:
     number = _number(field, value)
     if not -ROUNDING <= number <= 1.0 + ROUNDING:
         raise InvalidInput(
-            f"`{field}` must be from 0 to 1, not {value!r}.", field=field, remedy="Give a number from 0 to 1."
+            f"`{field}` must be from 0 to 1, not {shown(value)}.", field=field, remedy="Give a number from 0 to 1."
         )
     return min(1.0, max(0.0, number))
 
@@ -187,7 +199,7 @@ def _count(field: str, value: int | None) -> float | None:
     number = _number(field, value)
     if number < 0 or not number.is_integer():
         raise InvalidInput(
-            f"`{field}` must be a whole number of at least 0, not {value!r}.", field=field, remedy="Give a count."
+            f"`{field}` must be a whole number of at least 0, not {shown(value)}.", field=field, remedy="Give a count."
         )
     return number
 
@@ -196,7 +208,9 @@ def _moment(field: str, value: datetime | None) -> float | None:
     if value is None:
         return None
     if not isinstance(cast("object", value), datetime):
-        raise InvalidInput(f"`{field}` must be a date and time, not {value!r}.", field=field, remedy="Give a datetime.")
+        raise InvalidInput(
+            f"`{field}` must be a date and time, not {shown(value)}.", field=field, remedy="Give a datetime."
+        )
     if value.utcoffset() is None:
         raise InvalidInput(
             f"`{field}` has no time zone, so it names no moment.",
