@@ -40,6 +40,17 @@ def test_supersede_is_remember_with_a_predecessor(memory: Ebbtide, clock: FixedC
     assert contents(memory.browse(valid_at=START)) == {"The channel is 72"}
 
 
+def test_one_of_predecessor_and_successor_is_true_at_any_moment(memory: Ebbtide, clock: FixedClock) -> None:
+    old = memory.remember("The channel is 72").memory
+    clock.advance(2 * DAY)
+    assert memory.supersede(old.id, "The channel is 77").memory.valid_from == START + 2 * DAY
+    newest = memory.supersede(old.id, "The channel is 16", observed_at=START + 3 * DAY).memory
+    assert newest.valid_from == newest.observed_at == START + 3 * DAY
+    told = [contents(memory.browse(valid_at=START + day * DAY)) for day in (-1, 1, 2, 3, 9)]
+    assert told == [{f"The channel is {number}"} for number in (72, 72, 77, 16, 16)]
+    assert memory.revise(newest.id, "The channel is 17").valid_from == START + 3 * DAY
+
+
 def test_importance_is_inherited_as_a_floor(memory: Ebbtide) -> None:
     first = memory.remember("one", importance=0.7).memory
     assert memory.supersede(first.id, "two").memory.importance == 0.7

@@ -172,7 +172,7 @@ class TimeMachine(RuleBasedStateMachine):
             invalidated_at=min(end, old.invalidated_at or end),
         )
         self.images[answer.memory.id] = [
-            Image(content, self.now, valid_from=moment(start), importance=max(0.5, old.importance))
+            Image(content, self.now, valid_from=starts, importance=max(0.5, old.importance))
         ]
 
     @precondition(lambda self: self.images)

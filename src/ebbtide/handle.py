@@ -200,7 +200,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             confidence: 0 to 1, 0.7 unless given.
             subject, predicate: what the statement is about, for finding contradictions.
             observed_at: when it was noticed; never guessed.
-            valid_from: since when it is true.
+            valid_from: since when it is true; for a successor, since it was observed, or now, unless given.
             expires_at, ttl_seconds: when it ends, or in how many seconds; at most one of them.
             supersedes: the id of the memory this one replaces.
             tags, metadata: for filtering. Reserved metadata keys are dropped and named in `warnings`.

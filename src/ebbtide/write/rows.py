@@ -91,13 +91,18 @@ def from_draft(
         updated_at=now,
         last_mentioned_at=None,
         observed_at=draft.observed_at,
-        valid_from=draft.valid_from,
+        valid_from=draft.valid_from if draft.supersedes is None else starts_at(draft, now),
         invalidated_at=None,
         expires_at=draft.expires_at,
         access_count=0,
         last_accessed_at=None,
         embedding_pending=pending,
     )
+
+
+def starts_at(draft: Checked, now: datetime) -> datetime:
+    """Since when a correction holds, which is also until when what it corrects did."""
+    return draft.valid_from or draft.observed_at or now
 
 
 # `memory_row` in memory.sql gives the columns in this order.
