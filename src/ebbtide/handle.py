@@ -19,9 +19,9 @@ from ebbtide.checks import check_caller
 from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
+from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.forgetting import ForgetVerbs
 from ebbtide.groups.holds import AsyncHolds
-from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.lifecycle import LifecycleVerbs
 from ebbtide.groups.policies import AsyncPolicies
