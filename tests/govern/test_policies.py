@@ -186,9 +186,10 @@ def test_a_high_relative_cutoff_is_accepted_with_a_warning(memory: Ebbtide) -> N
 @pytest.mark.parametrize("field", ["user", "chat", "session"])
 def test_a_value_that_is_not_one_segment_is_refused(memory: Ebbtide, field: str, value: str) -> None:
     memory.policies.set("helper", Policy.default())
+    given: dict[str, Any] = {field: value}
     calls = [
-        lambda: memory.policies.effective("helper", **{field: value}),
-        lambda: memory.as_agent("helper", ["memory:read"], **{field: value}),
+        lambda: memory.policies.effective("helper", **given),
+        lambda: memory.as_agent("helper", ["memory:read"], **given),
     ]
     for call in calls:
         with pytest.raises(InvalidInput) as caught:
