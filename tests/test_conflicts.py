@@ -95,7 +95,7 @@ def test_what_settles_nothing_is_refused(
     memory: Ebbtide, dispute: Dispute, arguments: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        memory.conflicts.resolve(**{"conflict_id": dispute.id, **arguments})
+        memory.conflicts.resolve(**{"conflict_id": str(dispute.id), **arguments})
     assert caught.value.field == field
     assert len(memory.conflicts.list()) == 1
 

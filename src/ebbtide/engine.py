@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ebbtide.clock import Clock
     from ebbtide.db.database import Database
     from ebbtide.db.migrate import StoreFacts
+    from ebbtide.models.classifier import Classifier
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
@@ -34,6 +35,7 @@ class Engine:
     reads: ReadBuffer = field(default_factory=ReadBuffer)
     outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)
     governance: GovernanceCache = field(default_factory=GovernanceCache)
+    classifier: Classifier | None = None
     tenants: set[str] = field(default_factory=set[str])
 
     @property

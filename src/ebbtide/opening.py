@@ -23,6 +23,7 @@ from ebbtide.govern.audit import seal_written
 from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
+from ebbtide.models.classifier import create_classifier
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
 
@@ -71,6 +72,11 @@ class Store:
         # An embedder that the caller brought may serve other stores too, and stays the caller's to close.
         self._owns_embedder = isinstance(spec, str)
         self.embedder = self._create(spec) if isinstance(spec, str) else spec
+        self.classifier = create_classifier(
+            self.settings.classifier,
+            api_key=self.settings.classifier_api_key,
+            timeout_seconds=self.settings.classifier_timeout_seconds,
+        )
         self.closed = False
         self._exits = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -131,7 +137,9 @@ class Store:
         database = Database(dsn, self.settings, role=facts.role)
         await database.open()
         self._exits.push_async_callback(database.close)
-        engine = Engine(database, facts, self.embedder, self.settings, self.clock)
+        if self.classifier is not None:
+            self._exits.push_async_callback(self.classifier.close)
+        engine = Engine(database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier)
         self._begin_background(engine)
         self._engine = engine
         return engine

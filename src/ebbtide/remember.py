@@ -18,7 +18,14 @@ from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.batch import Batch, Withheld
-from ebbtide.write.conflict import importance_floors, related_by_position, successors_by_date, write_relations
+from ebbtide.write.classify import classified
+from ebbtide.write.conflict import (
+    importance_floors,
+    related_by_position,
+    replaced_by_date,
+    successors_by_date,
+    write_relations,
+)
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplicates
 from ebbtide.write.echo import known_echoes, without_blocks
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Memory
+    from ebbtide.write.relate import Relation
 
 __all__ = ["remember_many"]
 
@@ -72,7 +80,8 @@ async def remember_many(
             batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
             known = await known_duplicates(transaction, caller, batch, now)
         batch = await embed(engine, batch, known, made, allow_pending=allow_pending)
-        batch = replace(batch, relations=await relations_of(engine, caller, batch, known, now))
+        relations = await relations_of(engine, caller, batch, known, now)
+        batch = replace(batch, relations=await classified(engine, batch, relations))
         try:
             async with engine.database.transaction(caller.tenant) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
@@ -206,17 +215,18 @@ async def store(
     rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
     new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
     await set_context(transaction, caller.tenant, following)
-    changing = {head.id for head in heads.values()}
+    changing = {head.id for head in heads.values()} | replaced_by_date(batch.relations)
     existing = await mention_duplicates(transaction, caller, batch, rows, new, now, changing=changing)
     outcomes = [
         outcome_of(memory, new, existing, key) for memory, key in zip(memories, batch.identities(), strict=True)
     ]
     kept = [memory for _, memory in outcomes]
     superseding = links_of(batch, heads, kept, now)
-    superseding += successors_by_date(batch.relations, kept, superseding, now)
+    relations = [relation for relation in batch.relations if kept[relation.position].id in new]
+    superseding += successors_by_date(relations, kept, superseding, now)
     await supersede(transaction, caller.tenant, superseding, now)
-    await write_relations(transaction, caller, batch.relations, kept, now)
-    answers = answers_of(batch, outcomes, {link.new_id for link in superseding})
+    await write_relations(transaction, caller, relations, kept, now)
+    answers = answers_of(batch, outcomes, relations, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)
     pending = [row.memory for row in rows if row.embedding is None and row.memory.id in new]
@@ -225,12 +235,15 @@ async def store(
 
 
 def answers_of(
-    batch: Batch, outcomes: Sequence[tuple[Outcome, Memory]], successors: Collection[UUID]
+    batch: Batch,
+    outcomes: Sequence[tuple[Outcome, Memory]],
+    relations: Sequence[Relation],
+    successors: Collection[UUID],
 ) -> dict[int, Remembered]:
     """What became of each draft, by its place in the call."""
     answers: dict[int, Remembered] = {}
     kept = [memory for _, memory in outcomes]
-    related = related_by_position(batch.relations, kept)
+    related = related_by_position(relations, kept)
     for position, (place, draft, (outcome, memory)) in enumerate(
         zip(batch.places, batch.drafts, outcomes, strict=True)
     ):

@@ -38,6 +38,16 @@ class Settings(BaseModel):
     )
     embedder_threads: int = Field(1, ge=1, le=64, description="Threads the local embedding model may use, a count.")
 
+    classifier: str | None = Field(
+        None,
+        description="The chat model that may settle conflicts between memories: `http(s)://host/v1#model` of an "
+        "OpenAI-compatible endpoint; unset leaves them to a person.",
+    )
+    classifier_api_key: str | None = Field(None, repr=False, description="The bearer token sent to the classifier.")
+    classifier_timeout_seconds: float = Field(
+        10.0, gt=0, le=600, description="How long a write may wait for one answer of the classifier, in seconds."
+    )
+
     text_search_configuration: str = Field(
         "english",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",

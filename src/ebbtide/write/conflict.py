@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller, Memory, Outcome
     from ebbtide.write.relate import Relation
 
-__all__ = ["importance_floors", "related_by_position", "successors_by_date", "write_relations"]
+__all__ = ["importance_floors", "related_by_position", "replaced_by_date", "successors_by_date", "write_relations"]
 
 OUTCOMES: tuple[tuple[str, Outcome], ...] = (
     ("supersedes", "superseded"),
@@ -40,6 +40,12 @@ def other_id(relation: Relation, memories: Sequence[Memory]) -> UUID:
     """The id of the statement that a draft is related to; `memories` are those that the drafts of the batch led to."""
     place = relation.known.place
     return place if isinstance(place, UUID) else memories[place].id
+
+
+def replaced_by_date(relations: Sequence[Relation]) -> set[UUID]:
+    """The stored memories that a later draft replaces."""
+    places = (relation.known.place for relation in relations if relation.kind == "supersedes")
+    return {place for place in places if isinstance(place, UUID)}
 
 
 def successors_by_date(
