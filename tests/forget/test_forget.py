@@ -7,6 +7,7 @@ import hmac
 import re
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from ebbtide import AsyncEbbtide, Ebbtide, Receipt
 from ebbtide.clock import FixedClock
 from ebbtide.db.statements import statement
 from ebbtide.errors import NotFound, StaleRevision, Tombstoned
+from ebbtide.forget.tombstone import heirs_of
 from ebbtide.jobs.embedding import store_vectors
 from ebbtide.text import content_hash
 from ebbtide.write.rows import Row
@@ -222,3 +224,10 @@ def test_every_place_that_can_name_a_memory_is_checked(owner: Owner) -> None:
         if table in REFERENCES or column == "premise_id":
             continue
         assert re.search(rf"FROM {table} t\b[^;]*?\bt\.{column} = ANY", traces, re.DOTALL), (table, column)
+
+
+def test_heirs_are_followed_past_all_that_go() -> None:
+    one, two, three, four = (uuid4() for _ in range(4))
+    assert heirs_of({one: two, two: three, three: four}) == {one: four, two: four, three: four}
+    assert heirs_of({one: None, two: one}) == {one: None, two: None}
+    assert heirs_of({one: two, two: one}) == {one: None, two: None}

@@ -69,7 +69,8 @@ async def purge(engine: Engine, tenant: str) -> int:
 
     Their ids are refused for ever: the tombstones stay.
     """
-    before = engine.clock.now() - timedelta(days=engine.settings.purge_after_days)
+    now = engine.clock.now()
+    before = now - timedelta(days=engine.settings.purge_after_days)
     purged = 0
     while True:
         async with engine.database.transaction(tenant) as transaction:
@@ -77,7 +78,7 @@ async def purge(engine: Engine, tenant: str) -> int:
             ids = [
                 row[0] for row in await transaction.all("forget.purgeable", tenant=tenant, before=before, limit=BATCH)
             ]
-            await transaction.run("forget.remove", tenant=tenant, ids=ids)
+            await transaction.run("forget.remove", tenant=tenant, ids=ids, now=now)
         purged += len(ids)
         if len(ids) < BATCH:
             return purged

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.forget.holds import refuse_held
-from ebbtide.write.context import in_context, set_context
+from ebbtide.write.context import in_context, refresh_following, set_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,58 +48,52 @@ async def clear(
     rows = await transaction.named("forget.doomed", tenant=tenant, ids=list(ids))
     going = [row.id for row in rows]
     await refuse_held(transaction, tenant, going, now)
+    cleaned = await _clean_derived(transaction, tenant, going) if going else {}
+    await transaction.run("forget.remove" if remove else "forget.bury", tenant=tenant, ids=list(ids), now=now)
     if going:
-        heirs = dict(await transaction.all("forget.heirs", tenant=tenant, ids=going))
-        cleaned = await _clean_derived(transaction, tenant, going)
-        await _clear_rows(transaction, tenant, rows, now, remove=remove)
+        heirs = heirs_of({row.id: row.superseded_by for row in rows})
         await transaction.run("forget.relink", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
-        await transaction.run("forget.relink_versions", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
         await _refresh_turns(transaction, tenant, rows)
         await _fence_sessions(transaction, tenant, rows, now)
-    else:
-        cleaned = {}
-    if remove:
-        await transaction.run("forget.remove", tenant=tenant, ids=list(ids))
     return [
         Gone(row.id, row.agent, row.revision + 1, bytes(row.content_hash), dict(cleaned.get(row.id, {})))
         for row in rows
     ]
 
 
+def heirs_of(successors: Mapping[UUID, UUID | None]) -> dict[UUID, UUID | None]:
+    """For memories that go, each with its successor, what replaced each and stays; None where nothing does."""
+    heirs: dict[UUID, UUID | None] = {}
+    for gone, heir in successors.items():
+        passed = {gone}
+        # A circle of successors, which nothing should have made, has no end to find.
+        while heir is not None and heir in successors and heir not in passed:
+            passed.add(heir)
+            heir = successors[heir]  # noqa: PLW2901 - followed to its end
+        heirs[gone] = None if heir in passed else heir
+    return heirs
+
+
 async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> dict[UUID, Counter[str]]:
     """Everything that was made from memories goes; answers with how many rows went from which place, by memory."""
     cleaned: dict[UUID, Counter[str]] = defaultdict(Counter)
-    for place, id_, count in await transaction.all("forget.clean", tenant=tenant, ids=ids):
+    mentioned: dict[UUID, UUID] = {}
+    for place, id_, count, entities in await transaction.all("forget.clean", tenant=tenant, ids=ids):
         cleaned[id_][place] += count
-    for id_, count in await transaction.all("forget.drop_relations", tenant=tenant, ids=ids):
-        cleaned[id_]["relations"] += count
-    mentions = await transaction.all("forget.drop_mentions", tenant=tenant, ids=ids)
-    for id_, _ in mentions:
-        cleaned[id_]["mentions"] += 1
-    if mentions:
-        mentioned = {entity: id_ for id_, entity in mentions}
+        mentioned.update({entity: id_ for entity in entities or ()})
+    if mentioned:
         for (entity,) in await transaction.all("forget.drop_entities", tenant=tenant, entities=list(mentioned)):
             cleaned[mentioned[entity]]["entities"] += 1
     return cleaned
 
 
-async def _clear_rows(
-    transaction: Transaction, tenant: str, rows: Sequence[Any], now: datetime, *, remove: bool
-) -> None:
-    ids = [row.id for row in rows]
-    await transaction.run(
-        "forget.keep_tombstones", tenant=tenant, ids=ids, revisions=[row.revision + 1 for row in rows], now=now
-    )
-    if remove:
-        await transaction.run("forget.remove", tenant=tenant, ids=ids)
-    else:
-        await transaction.run("forget.bury", tenant=tenant, ids=ids, now=now)
-
-
 async def _refresh_turns(transaction: Transaction, tenant: str, rows: Sequence[Any]) -> None:
     """Make anew the context vectors of the turns after those that went: nothing of these stays in them."""
     turns = [row for row in rows if row.chat is not None and row.sequence is not None]
-    if not turns:
+    if len(turns) <= 1:
+        # One turn is found by its place; many are cheaper with their whole conversations read once.
+        for row in turns:
+            await refresh_following(transaction, tenant, row.agent, row.chat, row.sequence)
         return
     following = await transaction.all(
         "forget.turns_after",

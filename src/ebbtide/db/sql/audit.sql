@@ -28,7 +28,7 @@ FROM jsonb_to_recordset(%(rows)s::jsonb) AS r(id uuid, at timestamptz, agent_id 
 INSERT INTO recall_hit (tenant_id, memory_id, recall_id, place, relevance)
 SELECT %(tenant)s, h.memory_id, h.recall_id, h.place, h.relevance
 FROM unnest(%(recall_ids)s::uuid[], %(ids)s::uuid[], %(places)s::integer[], %(relevances)s::float8[]) AS h(recall_id, memory_id, place, relevance)
-JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = h.memory_id AND m.status <> 'tombstoned';
+WHERE NOT EXISTS (SELECT FROM tombstone t WHERE t.tenant_id = %(tenant)s AND t.id = h.memory_id);
 
 -- name: lock
 -- Waits for those who are writing audit rows, so that every number given so far is there or never will be.

@@ -11,7 +11,7 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.forget:' || %(tena
 -- name: doomed
 -- Locks memories in the order of their ids; those that are forgotten already are left out.
 SELECT m.id, m.agent_id AS agent, m.namespace, m.user_id AS "user", m.chat_id AS chat, m.sequence, m.session_id AS session, m.revision,
-       m.content_hash
+       m.content_hash, m.superseded_by
 FROM memory m
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned'
 ORDER BY m.id FOR NO KEY UPDATE;
@@ -48,21 +48,14 @@ SELECT m.id FROM memory m WHERE m.tenant_id = %(tenant)s ORDER BY m.id;
 SELECT m.id, m.revision, m.namespace, m.kind, left(m.content, %(characters)s::integer) AS excerpt
 FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) ORDER BY m.id;
 
--- name: heirs
--- For memories that go, what replaced each and stays; NULL where nothing does.
-WITH RECURSIVE chain AS (
-    SELECT m.id AS gone, m.superseded_by AS heir, 1 AS depth FROM memory m
-    WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
-    UNION ALL
-    SELECT chain.gone, m.superseded_by, chain.depth + 1
-    FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.heir
-    WHERE m.tenant_id = %(tenant)s AND chain.heir = ANY(%(ids)s::uuid[]) AND chain.depth < 1000)
-SELECT DISTINCT ON (chain.gone) chain.gone, chain.heir FROM chain ORDER BY chain.gone, chain.depth DESC;
-
 -- name: relink
--- Points what a memory that went had replaced at what replaced that in turn. Where nothing did, and another memory says the
--- same, it is put away: only one statement of a text may be current.
-WITH orphan AS (
+-- Points what a memory that went had replaced, and earlier images of that, at what replaced it in turn. Where nothing did, and
+-- another memory says the same, it is put away: only one statement of a text may be current.
+WITH earlier AS (
+    UPDATE memory_version v SET superseded_by = h.heir
+    FROM unnest(%(gone)s::uuid[], %(heirs)s::uuid[]) AS h(gone, heir)
+    WHERE v.tenant_id = %(tenant)s AND v.superseded_by = h.gone),
+orphan AS (
     SELECT m.id, h.heir, row_number() OVER (PARTITION BY m.agent_id, m.namespace, m.content_hash, m.status, h.heir ORDER BY m.id DESC) AS place
     FROM memory m JOIN unnest(%(gone)s::uuid[], %(heirs)s::uuid[]) AS h(gone, heir) ON m.superseded_by = h.gone
     WHERE m.tenant_id = %(tenant)s)
@@ -75,15 +68,16 @@ SET superseded_by = o.heir,
                   THEN 'archived' ELSE m.status END
 FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id;
 
--- name: relink_versions
--- The same in earlier images.
-UPDATE memory_version v SET superseded_by = h.heir
-FROM unnest(%(gone)s::uuid[], %(heirs)s::uuid[]) AS h(gone, heir)
-WHERE v.tenant_id = %(tenant)s AND v.superseded_by = h.gone;
-
 -- name: clean
--- Everything that was made from memories goes with them; answers with how much went from where, by memory.
-WITH versions AS (DELETE FROM memory_version t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]) RETURNING t.id),
+-- Everything that was made from memories goes with them; answers with how much went from where, by memory, and with the entities
+-- that were mentioned. A relation goes with those that it was derived from.
+WITH RECURSIVE resting AS (
+    SELECT r.id, r.memory_id FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT d.relation_id, resting.memory_id FROM resting JOIN derivation d ON d.tenant_id = %(tenant)s AND d.premise_id = resting.id),
+relations AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s AND t.id IN (SELECT resting.id FROM resting) RETURNING t.id),
+mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id, t.entity_id),
+versions AS (DELETE FROM memory_version t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]) RETURNING t.id),
 answers AS (DELETE FROM idempotency t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
 strengths AS (DELETE FROM strength t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
 recalls AS (DELETE FROM recall_hit t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
@@ -99,26 +93,16 @@ turns AS (UPDATE turn t SET content = '', memory_id = NULL FROM turn o
 pages AS (UPDATE entity t SET memory_id = NULL FROM entity o
           WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.id = t.id AND o.memory_id = ANY(%(ids)s::uuid[])
           RETURNING o.memory_id AS id)
-SELECT place, id, count(*)::integer
+SELECT place, id, count(*)::integer, NULL::uuid[]
 FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency answers', id FROM answers
       UNION ALL SELECT 'strength', id FROM strengths UNION ALL SELECT 'recall log', id FROM recalls
       UNION ALL SELECT 'conflicts', id FROM older UNION ALL SELECT 'conflicts', id FROM newer
       UNION ALL SELECT 'near duplicates', id FROM links UNION ALL SELECT 'near duplicates', id FROM linked
-      UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages) gone
-GROUP BY place, id;
-
--- name: drop_relations
--- The relations that rest on memories that go, and every one that was derived from those.
-WITH RECURSIVE resting AS (
-    SELECT r.id, r.memory_id FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[])
-    UNION
-    SELECT d.relation_id, resting.memory_id FROM resting JOIN derivation d ON d.tenant_id = %(tenant)s AND d.premise_id = resting.id),
-gone AS (DELETE FROM relation r USING resting WHERE r.tenant_id = %(tenant)s AND r.id = resting.id RETURNING r.id)
-SELECT resting.memory_id, count(DISTINCT gone.id)::integer FROM gone JOIN resting ON resting.id = gone.id GROUP BY resting.memory_id;
-
--- name: drop_mentions
--- The links from memories that go to what they were about.
-DELETE FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id, t.entity_id;
+      UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages
+      UNION ALL SELECT DISTINCT ON (resting.id) 'relations', resting.memory_id FROM relations JOIN resting ON resting.id = relations.id) gone
+GROUP BY place, id
+UNION ALL
+SELECT 'mentions', id, count(*)::integer, array_agg(entity_id) FROM mentions GROUP BY id;
 
 -- name: drop_entities
 -- Of the entities that were mentioned, those that nothing else speaks of: their names came from what goes.
@@ -130,24 +114,27 @@ WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(entities)s::uuid[]) AND e.memory
   AND NOT EXISTS (SELECT FROM entity o WHERE o.tenant_id = %(tenant)s AND o.merged_into = e.id)
 RETURNING e.id;
 
+-- fragment: stones
+stones AS (
+    INSERT INTO tombstone (tenant_id, id, revision, deleted_at)
+    SELECT %(tenant)s, m.id, m.revision + 1, %(now)s FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned'
+    ON CONFLICT DO NOTHING)
+
 -- name: bury
--- Leaves the place and the revision of memories, and nothing of what they said.
+-- Leaves tombstones for ever, and of memories their place and revision, and nothing of what they said.
+WITH {{stones}}
 UPDATE memory m
 SET status = 'tombstoned', revision = m.revision + 1, deleted_at = %(now)s, updated_at = %(now)s, content = '',
     content_hash = '', search = '', embedding = NULL, context_embedding = NULL, embedding_pending = false, labels = '{}', tags = '{}',
     metadata = '{}', source = NULL, subject = NULL, predicate = NULL, speaker = NULL, personal_data = '{}', superseded_by = NULL,
     current_since = greatest(%(now)s, m.current_since)
-WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
 
 -- name: remove
--- Leaves nothing of memories in their table.
+-- Leaves tombstones for ever, and nothing of memories in their own table.
+WITH {{stones}}
 DELETE FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
-
--- name: keep_tombstones
--- What is left for ever: the ids, at the revisions that their tombstones raised them to.
-INSERT INTO tombstone (tenant_id, id, revision, deleted_at)
-SELECT %(tenant)s, t.id, t.revision, %(now)s FROM unnest(%(ids)s::uuid[], %(revisions)s::integer[]) AS t(id, revision)
-ON CONFLICT DO NOTHING;
 
 -- name: fence_sessions
 -- Raises the revisions of sessions, so that work which started before is turned away.

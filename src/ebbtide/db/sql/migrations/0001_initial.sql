@@ -450,8 +450,9 @@ CREATE TABLE recall_hit (
     recall_id uuid NOT NULL,
     place integer NOT NULL,
     relevance double precision NOT NULL,
-    PRIMARY KEY (tenant_id, memory_id, recall_id)
+    PRIMARY KEY (tenant_id, recall_id, memory_id)
 );
+CREATE INDEX recall_hit_memory ON recall_hit (tenant_id, memory_id);
 
 CREATE TABLE serendipity_arm (
     tenant_id text NOT NULL,
