@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.forget.holds import refuse_held
@@ -69,7 +69,7 @@ def heirs_of(successors: Mapping[UUID, UUID | None]) -> dict[UUID, UUID | None]:
         # A circle of successors, which nothing should have made, has no end to find.
         while heir is not None and heir in successors and heir not in passed:
             passed.add(heir)
-            heir = successors[heir]  # noqa: PLW2901 - followed to its end
+            heir = successors[heir]
         heirs[gone] = None if heir in passed else heir
     return heirs
 
@@ -80,7 +80,7 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
     mentioned: dict[UUID, UUID] = {}
     for place, id_, count, entities in await transaction.all("forget.clean", tenant=tenant, ids=ids):
         cleaned[id_][place] += count
-        mentioned.update({entity: id_ for entity in entities or ()})
+        mentioned.update(dict.fromkeys(cast("Sequence[UUID]", entities or ()), id_))
     if mentioned:
         for (entity,) in await transaction.all("forget.drop_entities", tenant=tenant, entities=list(mentioned)):
             cleaned[mentioned[entity]]["entities"] += 1
