@@ -33,7 +33,7 @@ MOST_BROWSED = 1_000
 LAST_REVISION = 2**31 - 1
 
 # Where a listing starts: a bound value keeps the plan on its index, which a test for NULL would not.
-LATEST = datetime(9999, 12, 31, tzinfo=UTC)
+LATEST = datetime.max.replace(tzinfo=UTC)
 HIGHEST_ID = UUID(int=2**128 - 1)
 
 

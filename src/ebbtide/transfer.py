@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.db.vectors import as_halfvecs
@@ -16,12 +16,13 @@ from ebbtide.govern.tenants import know_tenant
 from ebbtide.read.reinforce import flush
 from ebbtide.read.scope import NARROWED, check_known, make_scope
 from ebbtide.remember import audit
-from ebbtide.text import embedding_text
+from ebbtide.text import embedding_text, shown
 from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.records import Incoming, Strength, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
+from ebbtide.write.successors import check_successors
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -84,7 +85,7 @@ async def import_records(
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Store records, a thousand a transaction, and count what became of them. See `AsyncEbbtide.import_records`."""
-    if isinstance(records, str | bytes | Mapping):
+    if isinstance(records, str | bytes | Mapping) or not isinstance(cast("object", records), Iterable | AsyncIterable):
         raise InvalidInput("records must be lines.", field="records", remedy="Give an open file, or a list of records.")
     total = Imported()
     same_as: dict[UUID, UUID] = {}
@@ -104,6 +105,10 @@ async def _batches(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIt
     line = 0
     async for record in _each(records):
         line += 1
+        if not isinstance(cast("object", record), Mapping | str | bytes):
+            raise InvalidInput(
+                f"Line {line} is {shown(record)}.", field=f"line {line}", remedy="Give lines of JSON, or mappings."
+            )
         if isinstance(record, Mapping) or record.strip():
             batch.append((line, record))
         if len(batch) == BATCH:
@@ -114,12 +119,17 @@ async def _batches(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIt
 
 
 async def _each(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIterator[Record]:
-    if isinstance(records, AsyncIterable):
-        async for record in records:
-            yield record
-    else:
-        for record in records:
-            yield record
+    try:
+        if isinstance(records, AsyncIterable):
+            async for record in records:
+                yield record
+        else:
+            for record in records:
+                yield record
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            "The lines are not UTF-8.", field="records", remedy="Convert them to UTF-8 first."
+        ) from error
 
 
 async def _import_batch(
@@ -129,6 +139,7 @@ async def _import_batch(
     fresh = await _new_ones(engine, caller, incoming)
     embedded, embedding_count = await _embedded(engine, [_relinked(one, same_as) for one in fresh])
     async with engine.database.transaction(caller.tenant) as transaction:
+        await check_successors(transaction, caller, embedded)
         rows: list[Row] = [one.row for one in embedded]
         following: Mapping[UUID, Any] = {}
         if embedding_count:

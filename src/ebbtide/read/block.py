@@ -122,7 +122,11 @@ def entry_of(memory: Memory, rules: RuleBook, zone: ZoneInfo, nonce: str) -> Ent
 
 def day(moment: datetime, zone: ZoneInfo) -> str:
     """A day as the block writes it: 1/19/2026."""
-    local = moment.astimezone(zone)
+    try:
+        local = moment.astimezone(zone)
+    except OverflowError:
+        # The zone is ahead of the last year there is, or behind the first.
+        local = moment
     return f"{local.month}/{local.day}/{local.year}"
 
 

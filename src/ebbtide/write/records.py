@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from ebbtide.checks import LONGEST_ID, check_caller, check_text, check_texts, check_vector
+from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
 from ebbtide.identifiers import new_id
 from ebbtide.types import Draft, Memory
@@ -30,6 +30,7 @@ __all__ = ["Incoming", "Strength", "VersionRow", "read_record", "record_line", "
 # Half precision rounds a vector's norm by less than this; what is further from 1 was never normalised.
 NORM_TOLERANCE = 0.01
 
+Clocked = TypeVar("Clocked", bound=BaseModel)
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Numbers = list[Annotated[float, Field(allow_inf_nan=False)]]
@@ -160,9 +161,12 @@ def read_record(
         InvalidInput: the line cannot be a memory of this caller; the error names the line, the field and the remedy.
     """
     try:
-        return _incoming(engine, caller, _parse(record), line, now)
+        parsed = _in_utc(_parse(record), "")
+        versions = [_in_utc(version, f"versions[{place}].") for place, version in enumerate(parsed.versions)]
+        return _incoming(engine, caller, parsed.model_copy(update={"versions": versions}), line, now)
     except InvalidInput as error:
-        raise InvalidInput(f"Line {line}: {error.message}", field=error.field, remedy=error.remedy) from error
+        field = error.field or f"line {line}"
+        raise InvalidInput(f"Line {line}: {error.message}", field=field, remedy=error.remedy) from error
 
 
 def _parse(record: str | bytes | Mapping[str, Any]) -> _Record:
@@ -178,6 +182,12 @@ def _parse(record: str | bytes | Mapping[str, Any]) -> _Record:
         raise InvalidInput(f"{field or 'The record'}: {first['msg']}.", field=field or None, remedy=remedy) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("The record is not JSON.", remedy="Give an object of JSON values.") from error
+
+
+def _in_utc(image: Clocked, place: str) -> Clocked:
+    """The same with every moment in UTC, if that has a year from 1 to 9999 there."""
+    moments = {name: check_moment(value, f"{place}{name}") for name, value in image if isinstance(value, datetime)}
+    return image.model_copy(update=moments)
 
 
 def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: datetime) -> Incoming:
@@ -260,8 +270,8 @@ def _memory(
 
 
 def _vector(engine: Engine, numbers: list[float] | None, model: str | None, field: str) -> NDArray[np.float32] | None:
-    """A carried vector, digit by digit; None where it comes from another model than the store's."""
-    if numbers is None or model is None or model != engine.facts.model_name:
+    """A carried vector, digit by digit; None where it comes from another model, or was cut to another dimension."""
+    if numbers is None or model is None or model != engine.facts.model_name or len(numbers) != engine.dimension:
         return None
     checked = check_vector(numbers, engine.dimension, field)
     exact = np.array(numbers, dtype=np.float32)

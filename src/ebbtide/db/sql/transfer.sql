@@ -31,6 +31,19 @@ SELECT t.id, true, true, '' FROM tombstone t
 WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[])
   AND NOT EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = t.id);
 
+-- name: successors
+-- What replaced the memories asked for, what replaced that, and so on to the ends, each once; and whether they are the agent's.
+WITH RECURSIVE chain AS (
+    SELECT m.id, m.superseded_by, m.agent_id
+    FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT m.id, m.superseded_by, m.agent_id
+    FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.superseded_by
+    WHERE m.tenant_id = %(tenant)s
+)
+SELECT id, superseded_by, agent_id = %(agent)s AS same_agent FROM chain;
+
 -- name: insert_versions
 -- Stores earlier images of memories that were just inserted.
 INSERT INTO memory_version ({{version_columns}}, current_until)
