@@ -80,7 +80,8 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
     mentioned: dict[UUID, UUID] = {}
     for place, id_, count, entities in await transaction.all("forget.clean", tenant=tenant, ids=ids):
         cleaned[id_][place] += count
-        mentioned.update(dict.fromkeys(cast("Sequence[UUID]", entities or ()), id_))
+        for entity in cast("Sequence[UUID]", entities or ()):
+            mentioned[entity] = id_
     if mentioned:
         for (entity,) in await transaction.all("forget.drop_entities", tenant=tenant, entities=list(mentioned)):
             cleaned[mentioned[entity]]["entities"] += 1
