@@ -9,7 +9,7 @@ import numpy as np
 
 from ebbtide.govern.access import READ, check_visible, requires
 from ebbtide.identifiers import parse_id
-from ebbtide.manage import missing
+from ebbtide.manage import missing, note_read
 from ebbtide.rank.gates import drops
 from ebbtide.read.report import contributions_of
 from ebbtide.read.scope import ASKED, check_known
@@ -60,6 +60,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
     check_known(asked, ASKED)
     id_ = parse_id(memory_id, "memory_id")
     searched = await search(engine, caller, query, **asked)
+    note_read(engine, caller, "explain", (id_,))
     place = next((place for place, candidate in enumerate(searched.found.candidates.ids) if candidate == id_), None)
     if place is None:
         return await explain_absence(engine, caller, searched, id_)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from ebbtide.checks import check_moment, check_text
 from ebbtide.errors import Conflict, InvalidInput
 from ebbtide.govern.access import WRITE, rebound, requires
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import lock_memory, read_memory
-from ebbtide.remember import audit, remember_many
+from ebbtide.remember import remember_many
 from ebbtide.types import Draft
 from ebbtide.write.echo import without_echo
 from ebbtide.write.validate import check_share
@@ -80,7 +81,7 @@ async def change(
                 remedy="Keep that one, or forget or supersede it first.",
             ) from error
         detail = {**decided.detail, "revision": before.revision + 1}
-        await audit(transaction, caller, decided.action, [(id_, detail)], now)
+        await write_audit(transaction, caller, decided.action, [(id_, detail)], now)
         after = await read_memory(transaction, caller, id_)
     engine.scopes.forget(caller.tenant)
     return after
@@ -202,7 +203,7 @@ async def feedback(engine: Engine, caller: Caller, memory_id: UUID | str, rating
         if rating != "neutral":
             counts = {"positive": int(rating == "positive"), "negative": int(rating == "negative")}
             await transaction.run("lifecycle.feedback", tenant=caller.tenant, id=id_, **counts)
-        await audit(transaction, caller, "update", [(id_, {"operation": "feedback", "rating": rating})], now)
+        await write_audit(transaction, caller, "update", [(id_, {"operation": "feedback", "rating": rating})], now)
         return await read_memory(transaction, caller, id_)
 
 

@@ -12,9 +12,9 @@ from ebbtide.checks import check_whole
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.identifiers import parse_id
 from ebbtide.read.scope import SCOPED, check_known, make_scope
-from ebbtide.remember import audit
 from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
@@ -195,7 +195,7 @@ async def revise(
             ) from error
         await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
         detail = {"operation": "update", "revision": row.revision + 1, "dropped": list(checked.warnings)}
-        await audit(transaction, caller, "update", [(id_, detail)], now)
+        await write_audit(transaction, caller, "update", [(id_, detail)], now)
         memory = await read_memory(transaction, caller, id_)
         if made is None:
             await enqueue_pending(engine, transaction, caller.tenant, [memory])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +11,9 @@ from uuid import UUID
 
 from ebbtide.errors import Conflict, InvalidInput, ModelError
 from ebbtide.govern.access import WRITE, requires
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import rules_in
 from ebbtide.govern.tenants import know_tenant
-from ebbtide.identifiers import new_id
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.batch import Batch, Withheld
@@ -334,35 +333,12 @@ async def write_down(
         (None, {"outcome": one.outcome, "namespace": one.draft.namespace, "personal_data": list(one.personal_data)})
         for one in batch.withheld
     ]
-    await audit(transaction, caller, "write", entries, now)
+    await write_audit(transaction, caller, "write", entries, now)
     replaced = [(link.old_id, {"to": "superseded", "by": str(link.new_id)}) for link in superseding]
-    await audit(transaction, caller, "status", replaced, now)
+    await write_audit(transaction, caller, "status", replaced, now)
     answered = [
         (draft, body, answers[place])
         for place, draft, body in zip(batch.places, batch.drafts, batch.bodies, strict=True)
     ]
     answered += [(one.draft, one.body, answers[one.place]) for one in batch.withheld]
     await keep_answers(transaction, caller, answered, now)
-
-
-async def audit(
-    transaction: Transaction,
-    caller: Caller,
-    action: str,
-    entries: Sequence[tuple[UUID | None, Mapping[str, Any]]],
-    now: datetime,
-) -> None:
-    """Note what was done to which memories, never what they say."""
-    if not entries:
-        return
-    await transaction.run(
-        "remember.audit",
-        tenant=caller.tenant,
-        agent=caller.agent,
-        user=caller.user,
-        action=action,
-        now=now,
-        audit_ids=[new_id(now) for _ in entries],
-        ids=[id_ for id_, _ in entries],
-        details=[json.dumps(detail) for _, detail in entries],
-    )

@@ -12,10 +12,11 @@ from uuid import UUID
 from ebbtide.db.vectors import as_halfvecs
 from ebbtide.errors import Conflict, InvalidInput, Tombstoned
 from ebbtide.govern.access import ADMIN, READ, WRITE, authorise, requires
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.tenants import know_tenant
+from ebbtide.manage import note_read
 from ebbtide.read.reinforce import flush
 from ebbtide.read.scope import NARROWED, check_known, make_scope
-from ebbtide.remember import audit
 from ebbtide.text import embedding_text, shown
 from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
@@ -62,6 +63,7 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
             versions = await transaction.named("transfer.export_versions", tenant=caller.tenant, ids=ids) if ids else ()
             earlier = {id_: list(images) for id_, images in groupby(versions, key=lambda version: version.id)}
             if rows:
+                note_read(engine, caller, "export", tuple(ids))
                 yield [_record(engine, row, earlier.get(row.id, ())) for row in rows]
             if len(rows) < PAGE:
                 return
@@ -155,7 +157,7 @@ async def _import_batch(
                 "transfer.relink", tenant=caller.tenant, ids=list(existing), existing_ids=list(existing.values())
             )
         entries = [(one.id, {"outcome": "imported", "namespace": one.row.memory.namespace}) for one in stored]
-        await audit(transaction, caller, "write", entries, now)
+        await write_audit(transaction, caller, "write", entries, now)
         await know_tenant(engine, transaction, caller.tenant, now)
         pending = [one.row.memory for one in stored if one.row.embedding is None]
         await enqueue_pending(engine, transaction, caller.tenant, pending)

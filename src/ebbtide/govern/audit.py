@@ -39,7 +39,7 @@ async def write(
     ids = [new_id(now) for _ in entries]
     if entries:
         await transaction.run(
-            "remember.audit",
+            "audit.write",
             tenant=caller.tenant,
             agent=caller.agent,
             user=caller.user,

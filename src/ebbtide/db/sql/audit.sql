@@ -8,6 +8,16 @@ sha256(convert_to(jsonb_build_array(a.tenant_id, a.id, extract(epoch FROM a.at):
 sha256(s.previous_digest || convert_to(jsonb_build_array(s.number, s.after_number, s.last_number, s.row_count,
                                                          extract(epoch FROM s.sealed_at)::text)::text, 'UTF8') || s.row_digests)
 
+-- name: write
+-- One row a memory written, changed or forgotten, in the transaction that did it, which a sealer waits for.
+WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.audit:' || %(tenant)s::text, 0)))
+INSERT INTO audit (tenant_id, id, at, agent_id, user_id, action, memory_id, detail, digest)
+SELECT a.tenant_id, a.id, a.at, a.agent_id, a.user_id, a.action, a.memory_id, a.detail, {{audit_digest}}
+FROM fence, (
+    SELECT %(tenant)s::text AS tenant_id, r.id, %(now)s::timestamptz AS at, %(agent)s::text AS agent_id, %(user)s::text AS user_id,
+           %(action)s::text AS action, r.memory_id, r.detail
+    FROM unnest(%(audit_ids)s::uuid[], %(ids)s::uuid[], %(details)s::jsonb[]) AS r(id, memory_id, detail)) a;
+
 -- name: write_reads
 -- One row a read, which names the memories that came back and nothing of what they say.
 WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.audit:' || %(tenant)s::text, 0)))

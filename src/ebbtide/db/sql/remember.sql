@@ -96,16 +96,6 @@ WHERE m.tenant_id = %(tenant)s AND m.id = s.old_id AND m.status <> 'tombstoned'
   AND m.superseded_by IS NULL
 RETURNING m.id;
 
--- name: audit
--- One row a memory written, changed or forgotten, in the transaction that did it, which a sealer waits for.
-WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.audit:' || %(tenant)s::text, 0)))
-INSERT INTO audit (tenant_id, id, at, agent_id, user_id, action, memory_id, detail, digest)
-SELECT a.tenant_id, a.id, a.at, a.agent_id, a.user_id, a.action, a.memory_id, a.detail, {{audit_digest}}
-FROM fence, (
-    SELECT %(tenant)s::text AS tenant_id, r.id, %(now)s::timestamptz AS at, %(agent)s::text AS agent_id, %(user)s::text AS user_id,
-           %(action)s::text AS action, r.memory_id, r.detail
-    FROM unnest(%(audit_ids)s::uuid[], %(ids)s::uuid[], %(details)s::jsonb[]) AS r(id, memory_id, detail)) a;
-
 -- name: idempotent_answers
 -- The first answers given to these keys.
 SELECT key, body_hash, memory_id, outcome, warnings FROM idempotency
