@@ -29,6 +29,8 @@ NAMED_SOCIAL_SECURITY = re.compile(
     r"((?!000|666|9)\d{3}[ -]?\d{2}[ -]?\d{4})(?![\w-])",
     re.IGNORECASE,
 )
+# The shortest phone number has as many; only an address may have fewer.
+SEVEN_DIGITS = re.compile(r"(?:\d\D{0,12}){7}")
 DIGIT_GROUPS = re.compile(r"(?<![\w-])(?<!\d[.,])\d+(?:[ -]\d+)*(?![\w-])(?![.,]\d)")
 # Visa, Mastercard, American Express, Discover, JCB and Diners Club, by their first digits and length.
 CARD = re.compile(
@@ -177,7 +179,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 def _findings(text: str) -> Iterator[Finding]:
     if "@" in text:
         yield from (Finding("email", *found.span()) for found in EMAIL.finditer(text))
-    if not any(map(str.isdigit, text)):
+    if SEVEN_DIGITS.search(text) is None and IPV4.search(text) is None:
         return
     yield from _social_security(text)
     yield from _cards(text)

@@ -22,6 +22,7 @@ def shown(memory: Memory, profile: Profile, rules: RuleBook) -> Memory | None:
     mode = rules.on(memory.namespace).personal_data if rules.screens else None
     if mode is None and profile.drop_personal_data:
         mode = "drop"
-    if mode is None or mode == "allow" or not kinds_of(memory):
-        return memory
-    return memory.model_copy(update=redactions(memory)) if mode == "redact" else None
+    if mode == "redact":
+        return memory.model_copy(update=redactions(memory))
+    withheld = mode in ("drop", "quarantine") and kinds_of(memory)
+    return None if withheld else memory

@@ -47,9 +47,12 @@ FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]);
 SELECT d.place, s.* FROM unnest(%(places)s::integer[], %(namespaces)s::text[], %(subjects)s::text[], %(predicates)s::text[])
      AS d(place, namespace, subject, predicate)
 CROSS JOIN LATERAL (
-    SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance FROM memory m
-    WHERE {{standing}} AND m.namespace = d.namespace AND m.subject = d.subject AND m.predicate IS NOT DISTINCT FROM d.predicate
-    ORDER BY m.id DESC LIMIT %(rows)s) s
+    -- OFFSET keeps the order and the limit out of the choice of the index, which is to be the one on subjects.
+    SELECT f.* FROM (
+        SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance FROM memory m
+        WHERE {{standing}} AND m.namespace = d.namespace AND m.subject = d.subject AND m.predicate IS NOT DISTINCT FROM d.predicate
+        OFFSET 0) f
+    ORDER BY f.id DESC LIMIT %(rows)s) s
 ORDER BY d.place, s.id;
 
 -- name: link

@@ -144,7 +144,7 @@ CREATE UNIQUE INDEX memory_exact_duplicate ON memory (tenant_id, agent_id, names
 CREATE INDEX memory_browse ON memory (tenant_id, agent_id, created_at);
 CREATE INDEX memory_turn ON memory (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
 CREATE INDEX memory_successor ON memory (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
-CREATE INDEX memory_subject ON memory (tenant_id, agent_id, subject) WHERE subject IS NOT NULL;
+CREATE INDEX memory_subject ON memory (tenant_id, agent_id, namespace, subject) WHERE subject IS NOT NULL;
 CREATE INDEX memory_speaker ON memory (tenant_id, agent_id, speaker) WHERE speaker IS NOT NULL;
 CREATE INDEX memory_pending ON memory (tenant_id, id) WHERE embedding_pending;
 CREATE INDEX memory_words ON memory USING gin (tenant_id, agent_id, search);
