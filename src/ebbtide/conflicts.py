@@ -14,7 +14,7 @@ from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import RESOLUTIONS, Dispute, Draft
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
-from ebbtide.write.screen import screen
+from ebbtide.write.screen import admitted
 from ebbtide.write.supersede import Successor, supersede
 from ebbtide.write.validate import Checked, validate
 
@@ -164,13 +164,7 @@ async def _merged(engine: Engine, caller: Caller, older: Memory, newer: Memory, 
         valid_from=newer.valid_from,
     )
     checked = validate(draft, caller, engine.settings, now=now, dimension=engine.dimension)
-    screened = screen(checked, await current_rules(engine, caller.tenant))
-    if screened.verdict != "keep":
-        raise InvalidInput(
-            f"The merged statement holds {', '.join(screened.kinds)}, which its namespace does not keep.",
-            field="merged",
-            remedy="Leave the personal data out.",
-        )
+    screened = admitted(checked, await current_rules(engine, caller.tenant), "merged")
     vector = None
     if engine.embedder is not None:
         vector = (await engine.embedder.embed([embedding_text(screened.draft.content)]))[0]

@@ -13,6 +13,7 @@ from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.govern.rules import current_rules
 from ebbtide.identifiers import parse_id
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.text import content_hash, embedding_text, search_text, shown
@@ -20,6 +21,7 @@ from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import memory_of
+from ebbtide.write.screen import admitted
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:
@@ -156,11 +158,14 @@ async def revise(
         NotFound: there is no such memory.
         StaleRevision: it is not at `expected_revision`.
         Conflict: another live memory says just that.
+        InvalidInput: the rule on its namespace does not keep the personal data in the content.
     """
     now = engine.clock.now()
     id_ = parse_id(memory_id, "memory_id")
     before = await get(engine, caller, id_)
-    checked = _checked_changes(engine, caller, content, vector, changes, before.namespace)
+    given = _checked_changes(engine, caller, content, vector, changes, before.namespace)
+    screened = admitted(given, await current_rules(engine, caller.tenant), "content")
+    checked = screened.draft
     made = checked.vector
     if made is None and engine.embedder is not None:
         made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
@@ -182,6 +187,7 @@ async def revise(
                 embedding=as_halfvec(made),
                 context_embedding=as_halfvec(None if made is None or previous is None else in_context(made, previous)),
                 pending=made is None,
+                personal_data=list(screened.kinds),
                 **{
                     name: _given(checked, changes, name)
                     for name in ("importance", "confidence", "kind", "labels", "tags", "metadata")

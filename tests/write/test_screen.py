@@ -126,3 +126,18 @@ def test_a_profile_that_drops_personal_data_yields_to_a_rule(memory: Ebbtide) ->
     assert len(memory.recall(TEXT, **asked)) == 0
     memory.rules.add("vector.*", personal_data="allow")
     assert len(memory.recall(TEXT, **asked)) == 1
+
+
+def test_a_revision_passes_the_screen(memory: Ebbtide, owner: Connection) -> None:
+    stored = memory.remember("Ana's address is not known").memory
+    rule = memory.rules.add("vector.*", personal_data="redact")
+    assert memory.revise(stored.id, TEXT).content == "Ana's address is [EMAIL]"
+    memory.rules.remove(str(rule.id))
+    rule = memory.rules.add("vector.*", personal_data="drop")
+    with pytest.raises(InvalidInput, match="email") as caught:
+        memory.revise(stored.id, TEXT)
+    assert caught.value.field == "content"
+    assert VALUE not in str(caught.value) + everything_stored(owner)
+    memory.rules.remove(str(rule.id))
+    memory.revise(stored.id, TEXT)
+    assert owner.execute("SELECT personal_data FROM memory").fetchall() == [(["email"],)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import kinds_of, redactions
 
 if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
     from ebbtide.write.validate import Checked
 
-__all__ = ["Screened", "screen"]
+__all__ = ["Screened", "admitted", "screen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,22 @@ def screen(draft: Checked, rules: RuleBook) -> Screened:
     if mode == "drop" or mode == "quarantine":
         return Screened(draft, kinds, mode)
     return Screened(draft, kinds)
+
+
+def admitted(draft: Checked, rules: RuleBook, field: str) -> Screened:
+    """The same for a text that changes what is stored already, and so can only be kept or redacted.
+
+    Raises:
+        InvalidInput: the rule would drop or quarantine it; the error names the field and the kinds.
+    """
+    screened = screen(draft, rules)
+    if screened.verdict != "keep":
+        raise InvalidInput(
+            f"The text holds {', '.join(screened.kinds)}, which its namespace does not keep.",
+            field=field,
+            remedy="Leave the personal data out.",
+        )
+    return screened
 
 
 def redacted(draft: Checked) -> Checked:
