@@ -169,7 +169,7 @@ class Store:
             await end(*background, patience_seconds=PATIENCE_SECONDS)
             await flush(engine)
             await enqueue_outgrown(engine)
-            await seal_written(engine, wait=True)
+            await _seal(engine, wait=True)
 
         self._exits.push_async_callback(drain)
 
@@ -187,14 +187,18 @@ async def _flush_for_ever(engine: Engine) -> None:
             await flush(engine)
         except EbbtideError as error:
             log.warning("accesses and reads were not written and are lost: %s", error)
-        try:
-            await seal_written(engine)
-        except EbbtideError as error:
-            log.warning("the audit was not sealed; a later write or the night does: %s", error)
+        await _seal(engine)
         try:
             await enqueue_outgrown(engine)
         except EbbtideError as error:
             log.warning("an index was not asked for; a later recall asks again: %s", error)
+
+
+async def _seal(engine: Engine, *, wait: bool = False) -> None:
+    try:
+        await seal_written(engine, wait=wait)
+    except EbbtideError as error:
+        log.warning("the audit was not sealed; a later write or the night does: %s", error)
 
 
 async def _work_for_ever(engine: Engine) -> None:
