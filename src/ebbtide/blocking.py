@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future
+from contextlib import suppress
 from functools import update_wrapper
+from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+import anyio
+from anyio.from_thread import BlockingPortal
 
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import EbbtideError, InvalidInput
 from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
 from ebbtide.groups.audit import AsyncAudit
@@ -34,10 +40,47 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "Conflicts", "Ebbtide", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
 
+log = logging.getLogger("ebbtide")
+
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
 Inner = TypeVar("Inner")
 InnerObject = TypeVar("InnerObject", covariant=True)
+
+
+class LoopThread:
+    """An event loop in a thread of its own, which calls are handed to.
+
+    Not anyio's `start_blocking_portal`: whoever lets go of that without leaving it, by a fork or at the program's end,
+    waits for ever for a thread that is no more.
+    """
+
+    def __init__(self) -> None:
+        started: Future[BlockingPortal] = Future()
+        self._process = os.getpid()
+        self._thread = Thread(target=anyio.run, args=(self._serve, started), name="ebbtide", daemon=True)
+        self._thread.start()
+        self._portal = started.result()
+
+    @staticmethod
+    async def _serve(started: Future[BlockingPortal]) -> None:
+        async with BlockingPortal() as portal:
+            started.set_result(portal)
+            await portal.sleep_until_stopped()
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process was forked from the one that has the thread."""
+        return os.getpid() != self._process
+
+    def call(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Run a call on the thread and wait for its answer."""
+        return self._portal.call(call)
+
+    def end(self) -> None:
+        """Have the loop end, and wait for it."""
+        self._portal.call(self._portal.stop)
+        self._thread.join()
 
 
 class Blocking(Protocol[InnerObject]):
@@ -183,10 +226,10 @@ class Ebbtide:
     record_run = blocking(AsyncEbbtide.record_run)
     import_records = blocking(AsyncEbbtide.import_records)
 
-    def __init__(self, inner: AsyncEbbtide, portal: BlockingPortal | None = None) -> None:
+    def __init__(self, inner: AsyncEbbtide, loop: LoopThread | None = None, *, owner: bool = False) -> None:
         self.inner = inner
-        self._stack = ExitStack()
-        self._portal = portal
+        self._loop = loop
+        self._owner = owner
         self.profiles = Profiles(self, inner.profiles)
         self.policies = Policies(self, inner.policies)
         self.rules = Rules(self, inner.rules)
@@ -225,16 +268,16 @@ class Ebbtide:
             location, tenant=tenant, agent=agent, user=user, task=task, chat=chat, session=session, timezone=timezone,
             embedder=embedder, settings=settings, clock=clock,
         )  # fmt: skip
-        handle = cls(inner)
-        handle._start()
+        loop = LoopThread()
+        try:
+            loop.call(inner.__aenter__)
+        except BaseException:
+            loop.end()
+            raise
+        handle = cls(inner, loop, owner=True)
+        # A program that ends without closing still writes down what is pending.
+        atexit.register(handle._close_at_exit)
         return handle
-
-    def _start(self) -> None:
-        with ExitStack() as stack:
-            self._portal = stack.enter_context(start_blocking_portal())
-            self._portal.call(self.inner.__aenter__)
-            stack.callback(self._portal.call, self.inner.close)
-            self._stack = stack.pop_all()
 
     @property
     def caller(self) -> Caller:
@@ -245,11 +288,17 @@ class Ebbtide:
         """Run a call on the event loop's thread and wait for its answer.
 
         Raises:
-            InvalidInput: the handle is closed.
+            InvalidInput: the handle is closed, or this process was forked from the one that opened it.
         """
-        if self._portal is None or self.inner.closed:
+        if self._loop is None or self.inner.closed:
             raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
-        return self._portal.call(call)
+        if self._loop.forked:
+            raise InvalidInput(
+                "The handle was opened before this process was forked from another.",
+                field="location",
+                remedy="Open the store anew in each process.",
+            )
+        return self._loop.call(call)
 
     def export_records(self, *, tool: bool = False, **scope: Any) -> Generator[dict[str, Any]]:
         """Memories with everything the store has of them, as JSON values; see `AsyncEbbtide.export_records`."""
@@ -261,7 +310,7 @@ class Ebbtide:
         Raises:
             InvalidInput: a name is not acceptable.
         """
-        return type(self)(self.inner.scoped(**changes), self._portal)
+        return type(self)(self.inner.scoped(**changes), self._loop)
 
     def as_agent(
         self,
@@ -281,7 +330,7 @@ class Ebbtide:
             Forbidden: this handle is policed itself.
         """
         inner = self.inner.as_agent(agent, scopes, user=user, task=task, chat=chat, session=session, tool=tool)
-        return type(self)(inner, self._portal)
+        return type(self)(inner, self._loop)
 
     def __enter__(self) -> Self:
         return self
@@ -293,5 +342,19 @@ class Ebbtide:
 
     def close(self) -> None:
         """Write down what is pending and leave the store; a second call does nothing."""
-        self._portal = None
-        self._stack.close()
+        loop, self._loop = self._loop, None
+        if loop is None or not self._owner:
+            return
+        atexit.unregister(self._close_at_exit)
+        if loop.forked:
+            return
+        try:
+            loop.call(self.inner.close)
+        finally:
+            loop.end()
+
+    def _close_at_exit(self) -> None:
+        try:
+            self.close()
+        except EbbtideError as error:
+            log.warning("the store was not closed as it should be: %s", error)
