@@ -106,6 +106,7 @@ async def find(
     lends = tide is not None and tide.lend_superseded_score
     searched = terms if profile.full_text.search != "off" else Terms(())
     rarity = [idf(route.rows, route.sample.share(word) * route.rows) for word in searched.words]
+    most = max(settings.candidate_rows, profile.limit)
     parameters = {
         **scope.parameters(with_superseded=scope.include_superseded or lends),
         "terms": searched.queries,
@@ -114,11 +115,11 @@ async def find(
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,
-        "rows": max(settings.candidate_rows, profile.limit),
+        "rows": most,
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
     }
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
-    if route.way == "indexed" and sum(row[BY_VECTOR] for row in rows) < parameters["rows"]:
+    if route.way == "indexed" and sum(row[BY_VECTOR] for row in rows) < most:
         # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
         rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
     if lends:
