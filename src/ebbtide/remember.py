@@ -17,7 +17,7 @@ from ebbtide.govern.tenants import know_tenant
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.batch import Batch, Withheld
-from ebbtide.write.classify import classified
+from ebbtide.write.classify import classify
 from ebbtide.write.conflict import (
     importance_floors,
     related_by_position,
@@ -30,7 +30,7 @@ from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplica
 from ebbtide.write.echo import known_echoes, without_blocks
 from ebbtide.write.idempotency import body_hash, keep_answers, replay
 from ebbtide.write.pending import enqueue_pending
-from ebbtide.write.relate import relations_of
+from ebbtide.write.relate import check_compared, relate
 from ebbtide.write.rows import Row, from_draft, insert
 from ebbtide.write.screen import screen
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
@@ -79,8 +79,8 @@ async def remember_many(
             batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
             known = await known_duplicates(transaction, caller, batch, now)
         batch = await embed(engine, batch, known, made, allow_pending=allow_pending)
-        relations = await relations_of(engine, caller, batch, known, now)
-        batch = replace(batch, relations=await classified(engine, batch, relations))
+        batch = await relate(engine, caller, batch, known, now)
+        batch = await classify(engine, batch)
         try:
             async with engine.database.transaction(caller.tenant) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
@@ -208,6 +208,7 @@ async def store(
     Raises:
         Conflict: another writer came between; the caller tries again from the start.
     """
+    await check_compared(transaction, caller, batch, now)
     heads = await heads_of(transaction, caller, batch.drafts)
     memories, rows = new_rows(caller, batch, heads, known, now)
     await archive_ended(transaction, caller, batch, now)

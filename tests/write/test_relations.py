@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -221,3 +222,18 @@ def test_vectors_are_compared_a_block_at_a_time() -> None:
     for one, other, cosine in near.above(rows[:50], rows):
         assert cosine == pytest.approx(float(cosines[one, other]), abs=1e-5)
         assert cosine > near.LEAST_SIMILARITY
+
+
+@pytest.mark.parametrize("dated", [False, True])
+def test_writers_at_the_same_moment_contradict_each_other_seen(memory: Ebbtide, dated: bool) -> None:
+    def say(number: int) -> Any:
+        more = {"valid_from": f"20{number + 10}-01-01"} if dated else {}
+        return memory.remember(f"Employer{number}", subject="Ana", predicate="employer", **more)
+
+    with ThreadPoolExecutor(4) as writers:
+        answers = list(writers.map(say, range(4)))
+    live = [one for one in memory.browse() if one.subject == "Ana"]
+    pairs = {frozenset((one.older.id, one.newer.id)) for one in memory.conflicts.list()}
+    assert [answer.outcome for answer in answers].count("stored") == 1
+    # Whatever holds beside another is in conflict with it.
+    assert pairs == {frozenset((one.id, other.id)) for one in live for other in live if one.id != other.id}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,7 @@ class Batch:
         personal_data: the kinds of personal data that it holds.
         statuses: `active`, or `quarantined`.
         relations: what they are to other statements.
+        compared: for those that state a property of a subject, by position, which memories state one of it too.
         withheld: the drafts of which nothing is stored.
     """
 
@@ -52,6 +54,7 @@ class Batch:
     personal_data: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     statuses: list[str] = field(default_factory=list[str])
     relations: Sequence[Relation] = ()
+    compared: Mapping[int, set[UUID]] = field(default_factory=dict[int, "set[UUID]"])
     withheld: list[Withheld] = field(default_factory=list[Withheld])
 
     def identities(self) -> list[tuple[str, bytes]]:

@@ -10,14 +10,12 @@ from ebbtide.errors import ModelError
 from ebbtide.models.batches import run_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ebbtide.engine import Engine
     from ebbtide.models.classifier import Judgement
     from ebbtide.write.batch import Batch
     from ebbtide.write.relate import Relation
 
-__all__ = ["classified"]
+__all__ = ["classify"]
 
 log = logging.getLogger("ebbtide")
 
@@ -26,15 +24,15 @@ MOST_ASKED = 20
 AT_A_TIME = 4
 
 
-async def classified(engine: Engine, batch: Batch, relations: Sequence[Relation]) -> list[Relation]:
-    """The relations as the classifier sees them: a conflict may become a supersession, or nothing.
+async def classify(engine: Engine, batch: Batch) -> Batch:
+    """The batch with its relations as the classifier sees them: a conflict may become a supersession, or nothing.
 
     Whatever goes wrong with an answer leaves its conflict one, and never costs the write.
     """
     classifier = engine.classifier
-    asked = [relation for relation in relations if relation.kind == "conflict"][:MOST_ASKED]
+    asked = [relation for relation in batch.relations if relation.kind == "conflict"][:MOST_ASKED]
     if classifier is None or not asked:
-        return list(relations)
+        return batch
     judged: dict[int, Judgement] = {}
 
     async def ask(relation: Relation) -> None:
@@ -46,10 +44,10 @@ async def classified(engine: Engine, batch: Batch, relations: Sequence[Relation]
 
     await run_batches(asked, ask, AT_A_TIME)
     settled: list[Relation] = []
-    for relation in relations:
+    for relation in batch.relations:
         verdict = judged.get(id(relation), relation.kind)
         if verdict == "supersedes":
             settled.append(replace(relation, kind="supersedes", reason="The classifier says so."))
         elif verdict != "compatible":
             settled.append(relation)
-    return settled
+    return replace(batch, relations=settled)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
+from ebbtide.errors import Conflict
 from ebbtide.write.near import nearest
 from ebbtide.write.wording import contradict, differ, plain_words, read_wording, stem
 from ebbtide.write.words import MULTI_VALUED
@@ -15,12 +16,13 @@ from ebbtide.write.words import MULTI_VALUED
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.types import Caller
     from ebbtide.write.batch import Batch
     from ebbtide.write.validate import Checked
 
-__all__ = ["NEAR_DUPLICATE", "Known", "Relation", "RelationKind", "relations_of"]
+__all__ = ["NEAR_DUPLICATE", "Known", "Relation", "RelationKind", "check_compared", "relate"]
 
 NEAR_DUPLICATE = 0.92
 """The cosine that near duplicates lie above."""
@@ -60,10 +62,8 @@ class Relation:
     reason: str
 
 
-async def relations_of(
-    engine: Engine, caller: Caller, batch: Batch, known: set[tuple[str, bytes]], now: datetime
-) -> list[Relation]:
-    """What the new drafts of a batch have to do with live memories and with each other.
+async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[str, bytes]], now: datetime) -> Batch:
+    """The batch with what its new drafts have to do with live memories and with each other.
 
     A draft that says what it supersedes is not compared; nor is a turn of a conversation, save by its subject, since
     people repeat and contradict themselves as they talk.
@@ -78,13 +78,37 @@ async def relations_of(
     for position, one, cosine in await _near(engine, caller, batch, fresh, now):
         if relation := _by_wording(position, batch.drafts[position], one, cosine):
             found[position, one.place] = relation
-    for position, one in await _same_property(engine, caller, batch, fresh, now):
+    properties_of = [position for position in fresh if _is_single_valued(batch.drafts[position])]
+    same = await _same_property(engine, caller, batch, properties_of, now)
+    for position, one in same:
+        if not _speak_of_the_same(batch.drafts[position], one):
+            continue
         judged = found.pop((position, one.place), None)
         if judged is None or judged.kind == "conflict":
             judged = _by_dates(position, batch.drafts[position], one)
         if judged is not None:
             found[position, one.place] = judged
-    return sorted(found.values(), key=lambda relation: relation.position)
+    compared: dict[int, set[UUID]] = {position: set() for position in properties_of}
+    for position, one in same:
+        if isinstance(one.place, UUID):
+            compared[position].add(one.place)
+    relations = sorted(found.values(), key=lambda relation: relation.position)
+    return replace(batch, relations=relations, compared=compared)
+
+
+async def check_compared(transaction: Transaction, caller: Caller, batch: Batch, now: datetime) -> None:
+    """Make sure that nobody has spoken of the same properties since the batch was compared, nor can until it is stored.
+
+    Raises:
+        Conflict: another writer has; the caller compares anew.
+    """
+    if not batch.compared:
+        return
+    namespaces = sorted({batch.drafts[position].namespace for position in batch.compared})
+    await transaction.run("conflict.lock_properties", tenant=caller.tenant, agent=caller.agent, namespaces=namespaces)
+    rows = await _read_same_property(transaction, caller, batch, list(batch.compared), now)
+    if any(row[1] not in batch.compared[row[0]] for row in rows):
+        raise Conflict("Another writer spoke of the same subject at the same moment.", remedy="Try again.")
 
 
 async def _near(
@@ -115,32 +139,38 @@ async def _near(
 
 
 async def _same_property(
-    engine: Engine, caller: Caller, batch: Batch, fresh: Sequence[int], now: datetime
+    engine: Engine, caller: Caller, batch: Batch, asked: Sequence[int], now: datetime
 ) -> list[tuple[int, Known]]:
-    """The statements on the same single-valued property of the same subject as each draft's."""
-    asked = [position for position in fresh if _is_single_valued(batch.drafts[position])]
+    """The statements on the same subject as each draft's, stored ones and earlier ones of the batch."""
     if not asked:
         return []
-    drafts = [batch.drafts[position] for position in asked]
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.all(
-            "conflict.same_subject",
-            tenant=caller.tenant,
-            agent=caller.agent,
-            now=now,
-            places=asked,
-            namespaces=[draft.namespace for draft in drafts],
-            subjects=[draft.subject for draft in drafts],
-            predicates=[draft.predicate for draft in drafts],
-            rows=MOST_COMPARED,
-        )
+        rows = await _read_same_property(transaction, caller, batch, asked, now)
     found: list[tuple[int, Known]] = [(row[0], Known(*row[1:])) for row in rows]
     earlier: dict[Any, list[int]] = defaultdict(list)
-    for position, draft in zip(asked, drafts, strict=True):
+    for position in asked:
+        draft = batch.drafts[position]
         same = earlier[draft.namespace, draft.subject, draft.predicate]
         found += [(position, Known.of(place, batch.drafts[place])) for place in same[-MOST_COMPARED:]]
         same.append(position)
-    return [(position, one) for position, one in found if _speak_of_the_same(batch.drafts[position], one)]
+    return found
+
+
+async def _read_same_property(
+    transaction: Transaction, caller: Caller, batch: Batch, asked: Sequence[int], now: datetime
+) -> Sequence[Any]:
+    drafts = [batch.drafts[position] for position in asked]
+    return await transaction.all(
+        "conflict.same_subject",
+        tenant=caller.tenant,
+        agent=caller.agent,
+        now=now,
+        places=list(asked),
+        namespaces=[draft.namespace for draft in drafts],
+        subjects=[draft.subject for draft in drafts],
+        predicates=[draft.predicate for draft in drafts],
+        rows=MOST_COMPARED,
+    )
 
 
 def _is_single_valued(draft: Checked) -> bool:

@@ -55,6 +55,11 @@ CROSS JOIN LATERAL (
     ORDER BY f.id DESC LIMIT %(rows)s) s
 ORDER BY d.place, s.id;
 
+-- name: lock_properties
+-- One writer at a time states properties of subjects in a namespace, so that no two contradict each other unseen.
+SELECT count(pg_advisory_xact_lock(hashtextextended(concat_ws(chr(31), 'ebbtide.properties', %(tenant)s::text, %(agent)s::text, n.namespace), 0)))
+FROM (SELECT namespace FROM unnest(%(namespaces)s::text[]) AS u(namespace) ORDER BY namespace) n;
+
 -- name: link
 -- Links memories to those that they nearly repeat, where these are still there.
 INSERT INTO memory_link (tenant_id, memory_id, other_id, kind, created_at)
