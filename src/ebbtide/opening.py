@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from anyio import to_thread
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 from ebbtide.background import end
 from ebbtide.clock import SystemClock
 from ebbtide.db.database import Database
+from ebbtide.db.launcher_supervisor import DATA_DIRECTORY
+from ebbtide.db.location import check_location, is_dsn
 from ebbtide.db.migrate import prepare
 from ebbtide.engine import Engine
-from ebbtide.errors import EbbtideError, InvalidInput
+from ebbtide.errors import EbbtideError, InvalidInput, NotFound
 from ebbtide.govern.audit import seal_written
 from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
@@ -26,12 +26,13 @@ from ebbtide.models import create_embedder
 from ebbtide.models.classifier import create_classifier
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
+from ebbtide.text import shown
 
 if TYPE_CHECKING:
     from ebbtide.clock import Clock
     from ebbtide.models.protocols import Embedder, ModelIdentity
 
-__all__ = ["Store", "is_dsn"]
+__all__ = ["Store"]
 
 log = logging.getLogger("ebbtide")
 
@@ -40,18 +41,8 @@ WORKER_DELAY_SECONDS = 1.0
 PATIENCE_SECONDS = 2.0
 
 
-def is_dsn(location: str) -> bool:
-    """Whether a location is a server's DSN rather than a folder."""
-    if urlsplit(location).scheme in ("postgresql", "postgres"):
-        return True
-    try:
-        return "=" in location and not Path(location).exists() and bool(conninfo_to_dict(location))
-    except ProgrammingError:
-        return False
-
-
 class Store:
-    """A store between its opening and its closing."""
+    """A store between its opening and its closing. One that must be there already is not made in an empty folder."""
 
     def __init__(
         self,
@@ -60,18 +51,17 @@ class Store:
         settings: Settings | None = None,
         embedder: Embedder | str | None = "",
         clock: Clock | None = None,
+        must_exist: bool = False,
     ) -> None:
         self.settings = settings or Settings.from_environment()
-        self.location = str(location) if location is not None else self.settings.store
-        if not self.location.strip() or "\0" in self.location:
-            raise InvalidInput(
-                "The location is empty.", field="location", remedy="Give a folder or a postgresql:// DSN."
-            )
+        self.location = check_location(self.settings.store if location is None else location)
+        self._must_exist = must_exist
+        self._process = os.getpid()
         self.clock = clock or SystemClock()
         spec = self.settings.embedder if embedder == "" else embedder
         # An embedder that the caller brought may serve other stores too, and stays the caller's to close.
         self._owns_embedder = isinstance(spec, str)
-        self.embedder = self._create(spec) if isinstance(spec, str) else spec
+        self.embedder = self._create(spec) if isinstance(spec, str) else check_embedder(spec)
         self.classifier = create_classifier(
             self.settings.classifier,
             api_key=self.settings.classifier_api_key,
@@ -115,8 +105,15 @@ class Store:
         """Start the server where it is ours, check or make the schema, and begin the background work.
 
         Raises:
-            InvalidInput: the store was closed.
+            InvalidInput: the store was closed, or this process was forked from the one that opened it.
+            NotFound: it must exist and does not.
         """
+        if os.getpid() != self._process:
+            raise InvalidInput(
+                "The handle was opened before this process was forked from another.",
+                field="location",
+                remedy="Open the store anew in each process.",
+            )
         async with self._opening:
             if self.closed:
                 raise InvalidInput("The handle is closed.", field="location", remedy="Open the store again.")
@@ -148,6 +145,12 @@ class Store:
         from ebbtide.db.embedded import EmbeddedServer
 
         folder = await to_thread.run_sync(lambda: Path(self.location).expanduser().absolute())
+        if self._must_exist and not await to_thread.run_sync(os.path.exists, folder / DATA_DIRECTORY):
+            raise NotFound(
+                f"There is no store at {folder}.",
+                field="location",
+                remedy="Check the folder, or make a store there by remembering something.",
+            )
         server = EmbeddedServer(folder, startup_timeout_seconds=self.settings.connect_timeout_seconds)
         dsn = await to_thread.run_sync(server.start)
         self._exits.push_async_callback(to_thread.run_sync, server.stop)
@@ -178,6 +181,17 @@ class Store:
         self._engine = None
         self.closed = True
         await self._exits.aclose()
+
+
+def check_embedder(embedder: Any) -> Any:
+    """The embedder itself, None for none, if it is one."""
+    if embedder is not None and not callable(getattr(embedder, "embed", None)):
+        raise InvalidInput(
+            f"{shown(embedder)} is no embedder.",
+            field="embedder",
+            remedy="Give an Embedder, None, or a text such as local or http://localhost:11434/v1#all-minilm.",
+        )
+    return embedder
 
 
 async def _flush_for_ever(engine: Engine) -> None:

@@ -20,7 +20,7 @@ PREFIX = "EBBTIDE_"
 class Settings(BaseModel):
     """What a deployment decides. Every field can be set by the environment variable `EBBTIDE_<FIELD>`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     store: str = Field(
         "./ebbtide-store", description="Where memories live: a folder (embedded PostgreSQL) or a postgresql:// DSN."
@@ -56,12 +56,14 @@ class Settings(BaseModel):
     exact_search_rows: int = Field(
         10_000,
         ge=0,
+        le=1_000_000_000,
         description="Scopes of at most so many rows are searched exactly; larger ones by HNSW once its index is built.",
     )
     candidate_rows: int = Field(100, ge=10, le=1_000, description="Rows each arm of a recall may contribute, a count.")
     lexical_budget_rows: int = Field(
         1_500,
         ge=100,
+        le=1_000_000,
         description="Rows the lexical arm may score in scopes above `exact_search_rows`, a count; "
         "the commonest words are left out first.",
     )
@@ -69,32 +71,37 @@ class Settings(BaseModel):
     hnsw_scan_rows: int = Field(
         20_000,
         ge=1,
+        le=1_000_000_000,
         description="Rows an HNSW search may walk past a filter before the scope is searched exactly, a count.",
     )
     hnsw_ef_construction: int = Field(64, ge=16, le=1_000, description="Width of the HNSW build, a count of nodes.")
     scope_cache_seconds: float = Field(
         5.0,
         ge=0,
+        le=86_400,
         description="How long the size and the speakers of a scope may be remembered between recalls, in seconds.",
     )
 
     pool_connections: int = Field(8, ge=2, le=100, description="Database connections one engine may hold, a count.")
     statement_timeout_seconds: float = Field(
-        60.0, gt=0, description="How long one database statement may take, in seconds."
+        60.0, gt=0, le=86_400, description="How long one database statement may take, in seconds."
     )
     connect_timeout_seconds: float = Field(
-        30.0, gt=0, description="How long opening a store may wait for its server, in seconds."
+        30.0, gt=0, le=3_600, description="How long opening a store may wait for its server, in seconds."
     )
 
     max_content_characters: int = Field(
         100_000, ge=1, le=500_000, description="Length of one memory's content, in characters."
     )
     max_query_characters: int = Field(10_000, ge=1, le=100_000, description="Length of a query, in characters.")
-    max_metadata_bytes: int = Field(65_536, ge=2, description="Size of one memory's metadata as JSON, in bytes.")
-    max_batch_drafts: int = Field(100_000, ge=1, description="Memories in one `remember_many`, a count.")
+    max_metadata_bytes: int = Field(
+        65_536, ge=2, le=10_000_000, description="Size of one memory's metadata as JSON, in bytes."
+    )
+    max_batch_drafts: int = Field(100_000, ge=1, le=1_000_000, description="Memories in one `remember_many`, a count.")
     asked_query_characters: int = Field(
         400,
         ge=50,
+        le=100_000,
         description="Queries longer than this are cut down to what is asked before they are searched, in characters.",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,17 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["translated"]
 
+# What a server answers to a connection that it understands and does not want.
+REFUSAL = re.compile(r"FATAL:|no password supplied")
+
 
 @contextmanager
-def translated() -> Generator[None]:
-    """Turn what the driver raises inside the block into an EbbtideError."""
+def translated(address: str | None = None) -> Generator[None]:
+    """Turn what the driver raises inside the block into an EbbtideError; `address` says where it tried to connect."""
     try:
         yield
     except psycopg.Error as error:
-        raise translate(error) from error
+        raise translate(error, address) from error
 
 
-def translate(error: psycopg.Error) -> EbbtideError:
+def translate(error: psycopg.Error, address: str | None = None) -> EbbtideError:
     """The EbbtideError that says what a driver error means to the caller.
 
     Nothing of the statement or of its values enters the message: they may hold what another reader must not see.
@@ -59,8 +63,17 @@ def translate(error: psycopg.Error) -> EbbtideError:
     if isinstance(error, psycopg.DataError):
         return InvalidInput("The database cannot hold a value as given.", remedy="Shorten or correct the values given.")
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        place = f" at {address}" if address is not None else ""
+        if REFUSAL.search(str(error)) is not None:
+            return StoreUnavailable(
+                f"The database{place} refuses the connection.",
+                field="location",
+                remedy="Check the user, the password and the name of the database in the location.",
+            )
         return StoreUnavailable(
-            "The database does not answer.", remedy="Check that it runs and that the location is right."
+            f"The database{place} does not answer.",
+            field="location",
+            remedy="Check that it runs and that the location is right.",
         )
     return StoreError(
         f"The database reported an error ({error.sqlstate or 'no code'}).", remedy="See the server's log for its text."

@@ -10,8 +10,9 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import namedtuple_row
 
 from ebbtide.db.errors import translated
+from ebbtide.db.location import address_of
 from ebbtide.db.statements import schema_text, statement
-from ebbtide.errors import ModelMismatch, SchemaOutdated, StoreUnsuitable
+from ebbtide.errors import InvalidInput, ModelMismatch, SchemaOutdated, StoreUnsuitable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -53,7 +54,7 @@ async def prepare(
         SchemaOutdated: the store is newer than this program, or older and `migrate` is not set.
         ModelMismatch: the store's vectors come from another model.
     """
-    with translated():
+    with translated(address_of(dsn)):
         timeout = max(1, int(settings.connect_timeout_seconds))
         async with await AsyncConnection.connect(
             dsn, autocommit=True, connect_timeout=timeout, row_factory=namedtuple_row
@@ -149,10 +150,15 @@ async def _create(connection: AsyncConnection[Any], settings: Settings, *, now: 
         ) from error
     await connection.execute(schema_text())
     await connection.execute(SchemaManager.get_schema().encode())
-    await connection.execute(
-        statement("migrate.record_store"),
-        {"version": SCHEMA_VERSION, "configuration": settings.text_search_configuration, "now": now},
-    )
+    configuration = settings.text_search_configuration
+    if not (await _one(connection, "has_configuration", configuration=configuration))[0]:
+        raise InvalidInput(
+            f"The server has no text search configuration {configuration}.",
+            field="text_search_configuration",
+            remedy="Use one that it has, such as english, german or simple.",
+        )
+    values = {"version": SCHEMA_VERSION, "configuration": configuration, "now": now}
+    await connection.execute(statement("migrate.record_store"), values)
     if server.superuser:
         await connection.execute(statement("migrate.make_text_leakproof"))
     if server.creates_roles:

@@ -30,6 +30,10 @@ SELECT store.schema_version, store.text_search_configuration, store.model_name, 
        EXISTS (SELECT FROM pg_roles WHERE rolname = 'ebbtide_app') AND pg_has_role(current_user, 'ebbtide_app', 'MEMBER') AS has_role
 FROM store;
 
+-- name: has_configuration
+-- Whether the server can stem words by this configuration.
+SELECT EXISTS (SELECT FROM pg_ts_config WHERE cfgname = %(configuration)s AND pg_ts_config_is_visible(oid));
+
 -- name: record_store
 -- A new store's birth certificate.
 INSERT INTO store (schema_version, text_search_configuration, created_at)
