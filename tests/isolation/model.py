@@ -1,0 +1,218 @@
+"""What a small Python model knows: whose each id and each statement is, and who may see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from ebbtide import Ebbtide, Policy
+from ebbtide.govern.access import SCOPES
+
+AGENTS = ("one", "two")
+USERS = ("ana", "bob")
+NAMESPACES = (
+    "vector.agent.ana.memory",
+    "vector.agent.bob.memory",
+    "vector.user.bob.notes",
+    "vector.team.notes",
+    "vector.global.memory",
+)
+POLICIES: dict[str, Policy] = {
+    "own": Policy.default(),
+    "team": Policy(
+        read=("vector.team.notes",),
+        tool_read=("vector.team.*", "vector.agent.${user_id}.memory"),
+        write="vector.team.notes",
+        allowed_write=("vector.agent.${user_id}.memory",),
+        allow_write=True,
+        allow_tool_write=True,
+        allow_tool_delete=True,
+    ),
+    "wide": Policy(read=("*",), tool_read=("vector.global.*",), write="vector.global.memory", allow_write=True),
+}
+TOKEN = re.compile(r"zq\d{6}")
+IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+Room = tuple[str, str]
+"""A tenant and an agent: the walls that every verb has to keep."""
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who calls a verb, and through which kind of handle."""
+
+    tenant: int
+    agent: str
+    user: str | None
+    policed: bool
+    tool: bool
+    reader: bool
+
+    def handle(self, store: Ebbtide, tenants: tuple[str, str]) -> Ebbtide:
+        owner = store.scoped(tenant=tenants[self.tenant], agent=self.agent, user=self.user)
+        if not self.policed:
+            return owner
+        return owner.as_agent(self.agent, ("memory:read",) if self.reader else SCOPES, user=self.user, tool=self.tool)
+
+
+class Said(NamedTuple):
+    """Where a statement was made; the namespace is None until a write has answered."""
+
+    room: Room
+    namespace: str | None
+
+
+@dataclass
+class Kept:
+    """One memory of a room: where it lies, on whose behalf it was said, and every statement it ever made."""
+
+    namespace: str
+    user: str | None
+    tokens: set[str] = field(default_factory=set)
+    gone: bool = False
+
+
+def walk(answer: Any, *, without: str | None = None) -> Iterable[str]:
+    """Every text, name and number in an answer or an error, fields that are left out of its JSON too."""
+    if isinstance(answer, BaseException):
+        yield f"{answer!r} {getattr(answer, 'to_dict', str)()!r}"
+        for behind in (answer.__cause__, answer.__context__):
+            if behind is not None:
+                yield repr(behind)
+    elif isinstance(answer, BaseModel):
+        yield from walk(answer.__dict__, without=without)
+    elif isinstance(answer, Mapping):
+        for key, value in answer.items():
+            if key != without:
+                yield str(key)
+                yield from walk(value, without=without)
+    elif isinstance(answer, list | tuple | set | frozenset):
+        for value in answer:
+            yield from walk(value, without=without)
+    else:
+        yield str(answer)
+
+
+class Model:
+    """Whose each statement and each id is, across the rooms of two tenants."""
+
+    def __init__(self, tenants: tuple[str, str]) -> None:
+        self.tenants = tenants
+        self.rooms = [(tenant, agent) for tenant in tenants for agent in AGENTS]
+        self.policies: dict[Room, str] = {}
+        self.said: dict[str, Said] = {}
+        self.kept: dict[Room, dict[UUID, Kept]] = {room: {} for room in self.rooms}
+        self.seen_by: dict[UUID, str] = {}
+        self.forgotten_tokens: set[str] = set()
+        self.asked: dict[str, set[UUID]] = {tenant: set() for tenant in tenants}
+
+    def room(self, actor: Actor) -> Room:
+        return self.tenants[actor.tenant], actor.agent
+
+    def token(self, room: Room) -> str:
+        made = f"zq{len(self.said):06d}"
+        self.said[made] = Said(room, None)
+        return made
+
+    def learn(self, room: Room, memory: Any) -> None:
+        """A write answered with this memory; it is the room's from now on."""
+        kept = self.kept[room].setdefault(memory.id, Kept(memory.namespace, memory.user))
+        assert kept.namespace == memory.namespace
+        for token in TOKEN.findall(memory.content):
+            assert self.said[token].room == room, f"{room} wrote what {self.said[token].room} said"
+            self.said[token] = Said(room, memory.namespace)
+            kept.tokens.add(token)
+
+    def revise(self, room: Room, id_: UUID, token: str) -> None:
+        """A memory is about to say something else; its namespace stays."""
+        self.said[token] = Said(room, self.kept[room][id_].namespace)
+        self.kept[room][id_].tokens.add(token)
+
+    def forget(self, room: Room, ids: Iterable[UUID]) -> None:
+        for id_ in ids:
+            self.kept[room][id_].gone = True
+            self.forgotten_tokens |= self.kept[room][id_].tokens
+
+    def forget_user(self, tenant: str, user: str) -> None:
+        for room in self.rooms:
+            if room[0] == tenant:
+                own = (f"vector.agent.{user}.", f"vector.user.{user}.")
+                self.forget(
+                    room,
+                    [
+                        id_
+                        for id_, kept in self.kept[room].items()
+                        if kept.user == user or kept.namespace.startswith(own)
+                    ],
+                )
+
+    def living(self, room: Room) -> dict[UUID, Kept]:
+        return {id_: kept for id_, kept in self.kept[room].items() if not kept.gone}
+
+    def reads(self, actor: Actor, namespace: str | None, *, by_id: bool) -> bool:
+        """Whether an actor's readings, or its verbs that take ids, may show what lies in a namespace of its room."""
+        if namespace is None:
+            return False
+        if not actor.policed:
+            foreign = tuple(
+                f"vector.{kind}.{user}." for kind in ("agent", "user") for user in USERS if user != actor.user
+            )
+            return by_id or actor.user is None or not namespace.startswith(foreign)
+        if self.room(actor) not in self.policies:
+            return False
+        policy = POLICIES[self.policies[self.room(actor)]]
+        lists = (policy.read, policy.tool_read) if by_id else (policy.tool_read if actor.tool else policy.read,)
+        return any(covers(pattern, actor.user, namespace) for patterns in lists for pattern in patterns or ())
+
+    def visible(self, actor: Actor, id_: UUID, *, by_id: bool = True) -> bool:
+        kept = self.kept[self.room(actor)].get(id_)
+        return kept is not None and not kept.gone and self.reads(actor, kept.namespace, by_id=by_id)
+
+    def check_agents(self, actor: Actor, answer: Any, given: frozenset[UUID], *, by_id: bool) -> None:
+        """Nothing in an agent's answer is another's, or out of its policy's reach, or forgotten."""
+        text = " ".join(walk(answer))
+        room = self.room(actor)
+        for token in set(TOKEN.findall(text)):
+            said = self.said[token]
+            assert said.room == room, f"{actor} sees a statement of {said.room}"
+            assert token not in self.forgotten_tokens, f"{actor} sees what was forgotten"
+            assert self.reads(actor, said.namespace, by_id=by_id), f"{actor} sees a statement in {said.namespace}"
+        # What replaced a memory may lie where the caller cannot read; its bare id is a part of the memory's own state.
+        shown = set(map(UUID, IDENTIFIER.findall(" ".join(walk(answer, without="superseded_by")))))
+        for id_ in set(map(UUID, IDENTIFIER.findall(text))) - given:
+            if any(id_ in kept for kept in self.kept.values()):
+                assert id_ in self.kept[room], f"{actor} sees the id of a memory of another"
+                assert id_ not in shown or self.reads(actor, self.kept[room][id_].namespace, by_id=by_id), (
+                    f"{actor} sees the id {id_}"
+                )
+            else:
+                self.check_tenants_id(actor, id_)
+
+    def check_tenants(self, actor: Actor, answer: Any, given: frozenset[UUID] = frozenset()) -> None:
+        """Nothing in an operator's answer says what any memory says, or is of another tenant."""
+        text = " ".join(walk(answer))
+        assert not TOKEN.search(text), f"{actor} reads a statement where only metadata belongs"
+        tenant = self.tenants[actor.tenant]
+        # A refusal in the audit names what was asked for, be it another's or nobody's.
+        for id_ in set(map(UUID, IDENTIFIER.findall(text))) - given - self.asked[tenant]:
+            if any(id_ in kept for kept in self.kept.values()):
+                assert any(id_ in self.kept[room] for room in self.rooms if room[0] == tenant), f"{actor} sees {id_}"
+            else:
+                self.check_tenants_id(actor, id_)
+
+    def check_tenants_id(self, actor: Actor, id_: UUID) -> None:
+        tenant = self.tenants[actor.tenant]
+        assert self.seen_by.setdefault(id_, tenant) == tenant, f"{actor} sees the id {id_} of another tenant"
+
+
+def covers(pattern: str, user: str | None, namespace: str) -> bool:
+    """Whether a policy's pattern covers a namespace, for a user."""
+    if user is None and "${user_id}" in pattern:
+        return False
+    filled = pattern.replace("${user_id}", user or "")
+    return filled in ("*", namespace) or (filled.endswith(".*") and namespace.startswith(filled[:-1]))
