@@ -52,6 +52,7 @@ __all__ = ["remember_many"]
 
 TRIES = 6
 FIRST_PAUSE_SECONDS = 0.02
+DRAFT_DEFAULTS = {name: field.get_default() for name, field in Draft.model_fields.items()}
 
 
 @requires(WRITE)
@@ -132,7 +133,7 @@ def as_draft(draft: Any, place: str) -> Draft:
     if isinstance(draft, Draft):
         return draft
     if isinstance(draft, str):
-        return Draft.model_construct(content=draft)
+        return trusted(Draft, **{**DRAFT_DEFAULTS, "content": draft})
     if not isinstance(draft, Mapping):
         name = place.removesuffix(".") or "draft"
         raise InvalidInput(
@@ -147,7 +148,7 @@ def as_draft(draft: Any, place: str) -> Draft:
             field=name,
             remedy=f"A draft has the fields {', '.join(Draft.model_fields)}.",
         )
-    return Draft.model_construct(**given)
+    return trusted(Draft, **{**DRAFT_DEFAULTS, **given})
 
 
 def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int, Remembered], rules: RuleBook) -> Batch:

@@ -113,6 +113,8 @@ def _entries(lines: list[str]) -> tuple[tuple[str, str], ...]:
 
 def bare_entries(text: str) -> tuple[tuple[str, str], ...]:
     """The entries of a text that begins with an entry's header, as namespace and content; none of any other text."""
+    if "MEMORY ENTRY" not in text:
+        return ()
     lines = text.strip().splitlines()
     return _entries(lines) if lines and HEADER.match(lines[0]) else ()
 

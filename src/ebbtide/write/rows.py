@@ -61,7 +61,8 @@ def from_draft(
     status: str = "active",
 ) -> Memory:
     """The memory a checked draft becomes. A successor inherits at least the importance of what it replaces."""
-    return Memory.model_construct(
+    return trusted(
+        Memory,
         id=new_id(now),
         content=draft.content,
         namespace=draft.namespace,
