@@ -40,14 +40,12 @@ RETURNING id;
 
 -- name: find_duplicates
 -- The live memories that already say what a batch says, and whether each has run out in the meantime.
--- One draft at a time: joined at once, they would be looked up by the wrong index while the table's statistics are young.
-SELECT d.* FROM unnest(%(namespaces)s::text[], %(hashes)s::bytea[]) AS h(namespace, content_hash)
-CROSS JOIN LATERAL (
-    SELECT m.id, m.agent_id, m.namespace, m.content_hash, (m.expires_at <= %(now)s OR m.invalidated_at <= %(now)s) IS TRUE AS ended
-    FROM memory m
-    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.namespace = h.namespace AND m.content_hash = h.content_hash
-      AND m.status = 'active' AND m.superseded_by IS NULL
-    LIMIT 1) d;
+SELECT m.id, m.agent_id, m.namespace, m.content_hash,
+       (m.expires_at <= %(now)s OR m.invalidated_at <= %(now)s) IS TRUE AS ended
+FROM memory m
+JOIN unnest(%(namespaces)s::text[], %(hashes)s::bytea[]) AS h(namespace, content_hash)
+  ON m.namespace = h.namespace AND m.content_hash = h.content_hash
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL;
 
 -- name: archive_ended
 -- Moves expired or invalidated memories out of the way of the same words said anew.
