@@ -101,7 +101,7 @@ def test_a_server_that_refuses_is_told_apart(dsn: str) -> None:
 
 
 def test_an_unknown_language_is_refused(empty_dsn: str) -> None:
-    settings = Settings(text_search_configuration="klingon")
+    settings = Settings.from_environment({}, text_search_configuration="klingon")
     with pytest.raises(InvalidInput, match="klingon") as caught:
         Ebbtide.open(empty_dsn, settings=settings, embedder=None)
     assert caught.value.field == "text_search_configuration"

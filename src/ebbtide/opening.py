@@ -101,6 +101,19 @@ class Store:
             )
         return self._engine
 
+    def require(self) -> None:
+        """Refuse a folder that holds no store; what a server holds is seen on opening.
+
+        Raises:
+            NotFound: there is none.
+        """
+        if self.embedded and not (Path(self.location).expanduser() / DATA_DIRECTORY).exists():
+            raise NotFound(
+                f"There is no store at {self.location}.",
+                field="location",
+                remedy="Check the folder, or make a store there with `ebbtide remember`.",
+            )
+
     async def open(self, *, migrate: bool = True) -> Engine:
         """Start the server where it is ours, check or make the schema, and begin the background work.
 
@@ -145,12 +158,8 @@ class Store:
         from ebbtide.db.embedded import EmbeddedServer
 
         folder = await to_thread.run_sync(lambda: Path(self.location).expanduser().absolute())
-        if self._must_exist and not await to_thread.run_sync(os.path.exists, folder / DATA_DIRECTORY):
-            raise NotFound(
-                f"There is no store at {folder}.",
-                field="location",
-                remedy="Check the folder, or make a store there by remembering something.",
-            )
+        if self._must_exist:
+            await to_thread.run_sync(self.require)
         server = EmbeddedServer(folder, startup_timeout_seconds=self.settings.connect_timeout_seconds)
         dsn = await to_thread.run_sync(server.start)
         self._exits.push_async_callback(to_thread.run_sync, server.stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,3 +105,59 @@ def test_an_interruption_ends_quietly(ebbtide: Run, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(AsyncEbbtide, "recall", interrupted)
     ran = ebbtide("recall", "x", "--json")
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+
+
+READING = (
+    ("recall", "x"), ("context", "x"), ("explain", "x", "0197a3c0-0000-7000-8000-000000000000"), ("browse",),
+    ("get", "0197a3c0-0000-7000-8000-000000000000"), ("history", "0197a3c0-0000-7000-8000-000000000000"), ("export",),
+    ("jobs", "list"), ("profiles", "list"), ("eval", "absent.json"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", READING)
+def test_where_there_is_no_store_none_is_made(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments, "--store", tmp_path / "store", "--json")
+    assert (ran.code, error_of(ran)["code"], error_of(ran)["field"]) == (1, "not_found", "location")
+    assert "There is no store at" in error_of(ran)["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_says_that_there_is_no_store(run: Run, tmp_path: Path) -> None:
+    ran = run("doctor", "--store", tmp_path / "store")
+    assert ran.code == 1
+    assert "There is no store at" in ran.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bad_line_of_drafts_is_named_once(ebbtide: Run, tmp_path: Path) -> None:
+    file = tmp_path / "drafts.jsonl"
+    file.write_text('{"content": "Fine."}\n{"content": }\n')
+    error = error_of(ebbtide("remember", "--file", file, "--json"))
+    assert error["message"] == "Line 2 of the file is not JSON: Expecting value, column 13."
+    assert error["field"] == "file"
+    assert "content" in error["remedy"]
+
+
+def test_a_bad_profile_is_told_how_to_be(ebbtide: Run) -> None:
+    error = error_of(ebbtide("profiles", "save", "--json", stdin="{"))
+    assert "profiles get" in error["remedy"]
+    assert error["message"].count("column") == 1
+
+
+def test_a_text_without_quotation_marks(run: Run) -> None:
+    assert "quotation marks" in error_of(run("remember", "two", "words", "--json"))["remedy"]
+
+
+def test_a_ranking_that_is_none_is_refused_before_anything_is_loaded(run: Run, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    data = tmp_path / "data.json"
+    data.write_text(page.partition("```json\n")[2].partition("```")[0], encoding="utf-8")
+    ran = run("eval", data, "--profile", "unheard", "--json")
+    assert (ran.code, error_of(ran)["field"]) == (2, "profile")
+    assert ran.err == ""
+
+
+def test_a_server_that_is_gone_is_told_of_once(run: Run) -> None:
+    ran = run("recall", "x", "--store", "postgresql://nobody@127.0.0.1:1/none")
+    assert (ran.code, len(ran.err.splitlines())) == (1, 2)
+    assert "127.0.0.1:1" in ran.err

@@ -99,3 +99,10 @@ def test_explain_says_why_and_why_not(told: Run) -> None:
     last = told("explain", "lamp oil", hits[-1]["id"], "--limit", "1", "--json").json
     assert (last["returned"], last["rule"]) == (False, "limit")
     assert told("explain", "lamp oil", hits[-1]["id"], "--limit", "1").out.startswith("left out  It ranks 3")
+
+
+def test_a_budget_that_nothing_fits_is_noted(ebbtide: Run) -> None:
+    ebbtide("remember", "The gate code is 11, and the gate is by the pier.")
+    ran = ebbtide("context", "gate code", "--budget", 3)
+    assert ran.code == 0
+    assert "Nothing fits into 3 tokens; 1" in ran.err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 from tests.cli.conftest import Run
@@ -45,6 +47,36 @@ def test_a_bad_line_is_named(ebbtide: Run) -> None:
 
 
 def test_files_that_cannot_be_opened(ebbtide: Run, tmp_path: Path) -> None:
-    for command in (("import", tmp_path / "absent"), ("export", tmp_path / "absent" / "x")):
+    for command in (("import", tmp_path / "absent"), ("export", tmp_path / "absent" / "x"), ("export", tmp_path)):
         ran = ebbtide(*command, "--json")
         assert (ran.code, ran.json["error"]["field"]) == (2, "file")
+
+
+def test_an_export_replaces_what_a_link_leads_to(ebbtide: Run, tmp_path: Path) -> None:
+    ebbtide("remember", "One.")
+    target, link = tmp_path / "target.jsonl", tmp_path / "link.jsonl"
+    target.write_text("before")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    assert ebbtide("export", link).code == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["content"] == "One."
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.jsonl", "target.jsonl"]
+
+
+def test_an_export_into_a_pipe_is_written_into_it(ebbtide: Run, tmp_path: Path) -> None:
+    ebbtide("remember", "One.")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert ebbtide("export", pipe).code == 0
+        assert json.loads(reader.communicate(timeout=20)[0])["content"] == "One."
+    assert pipe.is_fifo()
+
+
+def test_an_export_that_fails_leaves_the_old_file(ebbtide: Run, tmp_path: Path) -> None:
+    file = tmp_path / "old.jsonl"
+    file.write_text("before")
+    assert ebbtide("export", file, "--kind", "opinion").code == 2
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old.jsonl", "before")]

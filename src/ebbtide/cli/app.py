@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
 from collections.abc import Sequence
@@ -91,6 +92,8 @@ for command in COMMANDS:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; answers with the exit code. An error shows a traceback only where --debug asks for it."""
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    # What the pool says of a server that is gone, the error says better.
+    logging.getLogger("psycopg.pool").setLevel(logging.NOTSET if "--debug" in given else logging.CRITICAL)
     try:
         code = cli.main(given, prog_name="ebbtide", standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
@@ -115,10 +118,12 @@ def usage_error(error: click.ClickException) -> InvalidInput:
     """What the parser of the command line found wrong, as an error of Ebbtide."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     parameter = error.param if isinstance(error, click.BadParameter) else None
+    too_many = error.message.startswith("Got unexpected extra argument")
+    quoting = "Put a text of several words in quotation marks. " if too_many else ""
     found = InvalidInput(
         error.format_message(),
         field=parameter.name if parameter is not None else getattr(error, "option_name", None),
-        remedy=f"See `{context.command_path if context is not None else 'ebbtide'} --help`.",
+        remedy=f"{quoting}See `{context.command_path if context is not None else 'ebbtide'} --help`.",
     )
     found.__cause__ = error
     return found

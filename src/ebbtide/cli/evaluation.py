@@ -34,6 +34,8 @@ async def evaluate(
     from ebbtide.evaluate.report import as_json
     from ebbtide.evaluate.run import evaluate as measure
 
+    if place.store is not None:
+        place.store_at().require()
     scopes = load_dataset(dataset, format_)
     with out.progress() as tell:
         reports = await measure(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.memories import outcome_of, remember, show_outcomes
-from ebbtide.cli.options import given_only, text_of, with_store
+from ebbtide.cli.options import given_only, text_of, with_new_store, with_store
 from ebbtide.cli.output import line
 from ebbtide.types import Draft
 
@@ -91,7 +91,7 @@ async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: An
 @click.argument("asked", metavar="INPUT")
 @click.argument("answered", metavar="OUTPUT", required=False)
 @click.option("--failed", is_flag=True, help="The run failed: nothing is kept.")
-@with_store
+@with_new_store
 async def record_run(memory: AsyncEbbtide, out: Output, asked: str, answered: str | None, failed: bool) -> None:
     """Remember the INPUT of a run, from 80 characters on, and its OUTPUT; without it, or with -, standard input.
 

@@ -15,6 +15,7 @@ from ebbtide.cli.options import (
     scope_options,
     tag_filter,
     text_of,
+    with_new_store,
     with_store,
 )
 from ebbtide.cli.output import json_text, line, paragraph
@@ -53,7 +54,7 @@ __all__ = ["browse", "forget", "get", "history", "remember", "revise"]
 @json_option("--vector", "Its vector, where you have it.")
 @click.option("--idempotency-key", metavar="KEY", help="A retry with the same key gets the first answer.")
 @click.option("--allow-pending", is_flag=True, help="Store the text although the embedder fails.")
-@with_store
+@with_new_store
 async def remember(memory: AsyncEbbtide, out: Output, content: str | None, file: str | None, **fields: Any) -> None:
     """Remember CONTENT; without it, or with -, what standard input says.
 

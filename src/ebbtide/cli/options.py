@@ -31,6 +31,7 @@ __all__ = [
     "scope_options",
     "tag_filter",
     "text_of",
+    "with_new_store",
     "with_place",
     "with_store",
 ]
@@ -77,7 +78,7 @@ PLACE_OPTIONS = (
     click.option("--chat", metavar="ID", help="In which conversation."),
     click.option("--session", metavar="ID", help="In which session."),
     click.option("--timezone", default="UTC", metavar="ZONE", help="Of plain dates, such as Europe/Zurich."),
-    click.option("--embedder", metavar="SPEC", help="local, none, fake, or URL#MODEL; EBBTIDE_EMBEDDER otherwise."),
+    click.option("--embedder", metavar="SPEC", help="local, none, or http://…/v1#MODEL; EBBTIDE_EMBEDDER otherwise."),
     click.option("--json", "as_json", is_flag=True, help="Answer with JSON, errors too."),
     click.option("--debug", is_flag=True, help="Show where an error happened."),
 )
@@ -102,11 +103,19 @@ async def _finish(running: Awaitable[None]) -> None:
 
 
 def with_store(body: Body) -> Callable[..., None]:
-    """Give a command the options every command has; its body gets the opened store and the output."""
+    """Give a command the options every command has; its body gets the opened store, which must be there already."""
+    return _with_opened(body, must_exist=True)
 
+
+def with_new_store(body: Body) -> Callable[..., None]:
+    """Give a command the options every command has; its body gets the opened store, made where there is none."""
+    return _with_opened(body, must_exist=False)
+
+
+def _with_opened(body: Body, *, must_exist: bool) -> Callable[..., None]:
     @wraps(body)
     async def opened(place: Place, out: Output, **given: Any) -> None:
-        async with place.open() as memory:
+        async with place.open(must_exist=must_exist) as memory:
             await body(memory, out, **given)
 
     return with_place(opened)
@@ -185,20 +194,24 @@ def given_only(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None and value is not False and value != ()}
 
 
-def parse_json(text: str, field: str) -> Any:
-    """The value of a JSON text.
+def parse_json(
+    text: str, field: str, *, line: int | None = None, remedy: str = 'Write it as in {"customer": 7}.'
+) -> Any:
+    """The value of a JSON text, or of the line of that number.
 
     Raises:
         InvalidInput: it is not JSON; the error says where it ceases to be.
     """
+    name = field if line is None else f"Line {line} of the {field}"
     try:
         return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
+        raise InvalidInput(f"{name} is not JSON: {error.msg}, {where}.", field=field, remedy=remedy) from error
     except ValueError as error:
-        raise InvalidInput(
-            f"{field} is not JSON: {error}.", field=field, remedy='Write it as in {"customer": 7}.'
-        ) from error
+        raise InvalidInput(f"{name} holds a number of too many digits.", field=field, remedy=remedy) from error
     except RecursionError as error:
-        raise InvalidInput(f"{field} is nested too deep.", field=field, remedy="Flatten it.") from error
+        raise InvalidInput(f"{name} is nested too deep.", field=field, remedy="Flatten it.") from error
 
 
 def read_input(source: str | None, field: str) -> str:
@@ -232,7 +245,7 @@ def json_lines(text: str, field: str) -> list[Any]:
         InvalidInput: a line is not JSON; the error gives its number.
     """
     return [
-        parse_json(line, f"{field}: line {number}")
+        parse_json(line, field, line=number, remedy='Write one object a line, as in {"content": "It rained."}.')
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
     ]

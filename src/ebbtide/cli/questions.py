@@ -97,6 +97,8 @@ def _short(value: float | str | None) -> str:
 async def context(memory: AsyncEbbtide, out: Output, query: str | None, budget: int | None, **asked: Any) -> None:
     """Print a block of memories for QUERY, to stand at the end of the last user message."""
     block = await memory.context(text_of(query, "query"), budget=budget, **tag_filter(asked))
+    if block.omitted and not block.ids:
+        out.note(f"Nothing fits into {budget} tokens; {len(block.omitted)} memories were left out.", style="yellow")
     # On a terminal the block is made harmless; a pipe gets it as it is.
     out.answer(block, lambda console: out.write((printable(block.text) if console.is_terminal else block.text) + "\n"))
 

@@ -52,7 +52,8 @@ async def get(memory: AsyncEbbtide, out: Output, name: str) -> None:
 @with_store
 async def save(memory: AsyncEbbtide, out: Output, file: str | None) -> None:
     """Keep the profile in the JSON file FILE, or on standard input, under its name."""
-    profile = parse_json(read_input(file, "profile"), "profile")
+    remedy = "Write it as `ebbtide profiles get tide` prints one."
+    profile = parse_json(read_input(file, "profile"), "profile", remedy=remedy)
     warnings = await memory.profiles.save(profile)
     for warning in warnings:
         out.note(warning, style="yellow")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Generator
 from contextlib import ExitStack, aclosing, contextmanager
 from pathlib import Path
+from tempfile import mkstemp
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import narrowing_options, tag_filter, with_store
+from ebbtide.cli.options import narrowing_options, tag_filter, with_new_store, with_store
 from ebbtide.cli.output import json_text, line
 from ebbtide.errors import InvalidInput
 
@@ -26,7 +29,7 @@ __all__ = ["export", "import_"]
 
 @click.command("import", short_help="Store the memories that an export wrote.")
 @click.argument("file", required=False)
-@with_store
+@with_new_store
 async def import_(memory: AsyncEbbtide, out: Output, file: str | None) -> None:
     """Store the memories of the JSON Lines FILE, or of standard input: what `export` wrote, or objects with a content.
 
@@ -52,7 +55,8 @@ def show_imported(console: Console, imported: Imported) -> None:
 async def export(memory: AsyncEbbtide, out: Output, file: str | None, **scope: Any) -> None:
     """Write memories with everything the store has of them to FILE, or to standard output, one JSON object a line.
 
-    Superseded and expired ones too, with their history, their vectors and their counts; forgotten ones never.
+    Superseded and expired ones too, with their history, their vectors and their counts; forgotten ones never. To
+    standard output go JSON Lines in any case; with --json and a FILE, the answer is one object that counts them.
     """
     if file in (None, "-"):
         await export_to(sys.stdout, memory, out, scope)
@@ -78,13 +82,32 @@ async def export_to(stream: IO[str], memory: AsyncEbbtide, out: Output, scope: d
 
 
 @contextmanager
-def whole_file(file: str) -> Generator[IO[str]]:
-    """A file to write, which has its name only once it is whole: half an export must not pass for one."""
-    unfinished = Path(f"{file}.unfinished")
-    try:
-        with opened(unfinished, "w") as stream:
+def whole_file(file: str | Path) -> Generator[IO[str]]:
+    """A file to write, which has its name only once it is whole: half an export must not pass for one.
+
+    A link is followed, a file that is replaced keeps its permissions, and a pipe or a device is written as it is.
+
+    Raises:
+        InvalidInput: it is a folder, or cannot be written.
+    """
+    file = Path(file)
+    if file.is_dir():
+        raise InvalidInput(f"{str(file)!r} is a folder.", field="file", remedy="Name a file in it.")
+    if file.exists() and not file.is_file():
+        with opened(file, "w") as stream:
             yield stream
-        unfinished.replace(file)
+        return
+    target = file.resolve()
+    with translated(file):
+        descriptor, name = mkstemp(prefix=f"{target.name[:100]}.", suffix=".unfinished", dir=target.parent)
+    unfinished = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            yield stream
+        with translated(file):
+            if target.exists():
+                shutil.copymode(target, unfinished)
+            unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -95,8 +118,15 @@ def opened(file: str | Path, mode: str) -> IO[Any]:
     Raises:
         InvalidInput: it cannot be opened.
     """
-    try:
+    with translated(file):
         return Path(file).open(mode, encoding=None if "b" in mode else "utf-8")
+
+
+@contextmanager
+def translated(file: str | Path) -> Generator[None]:
+    """Turn what the system says of a file into an InvalidInput that names it."""
+    try:
+        yield
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InvalidInput(

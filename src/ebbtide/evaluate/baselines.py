@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ebbtide.errors import InvalidInput
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.parts import FullText, Gates, LexicalNeighbours, Similarity, TideParameters
+from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import MAXIMUM_LIMIT, Profile
 from ebbtide.read.report import hits_of
 from ebbtide.recall import search
+from ebbtide.text import shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -51,11 +54,19 @@ FUSED = "rrf"
 
 
 def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
-    """A name for the report, and what ranks: a profile, a preset's name, or `vector`, `fulltext` or `rrf`."""
+    """A name for the report, and what ranks: a profile, a preset's name, or `vector`, `fulltext` or `rrf`.
+
+    Raises:
+        InvalidInput: there is no ranking of that name.
+    """
     if profile == FUSED:
         return FUSED, fused
-    baselines = {VECTOR.name: VECTOR, FULL_TEXT.name: FULL_TEXT}
-    chosen = profile if isinstance(profile, Profile) else baselines.get(profile, profile)
+    known = {**PRESETS, VECTOR.name: VECTOR, FULL_TEXT.name: FULL_TEXT}
+    chosen = profile if isinstance(profile, Profile) else known.get(profile)
+    if chosen is None:
+        raise InvalidInput(
+            f"There is no profile {shown(profile)}.", field="profile", remedy=f"Use {', '.join([*known, FUSED])}."
+        )
 
     async def rank(
         engine: Engine, caller: Caller, question: str, limit: int, asked_at: datetime | None

@@ -75,6 +75,7 @@ async def evaluate(
             field="scopes" if profiles else "profiles",
             remedy="Give at least one of each.",
         )
+    rankers = [ranker_of(profile) for profile in profiles]
     asked = [merge(scopes)] if merged else list(scopes)
     tell = progress or _tell_nobody
     with ExitStack() as stack:
@@ -89,7 +90,7 @@ async def evaluate(
             engine = await handle.engine()
             return [
                 summarize(name, await _ask_all(engine, loaded, name, ranker, tell), rows_per_second)
-                for name, ranker in map(ranker_of, profiles)
+                for name, ranker in rankers
             ]
 
 

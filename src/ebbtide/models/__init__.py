@@ -10,7 +10,7 @@ from ebbtide.models.protocols import Embedder, ModelIdentity
 
 __all__ = ["Embedder", "FakeEmbedder", "HttpEmbedder", "LocalEmbedder", "ModelIdentity", "create_embedder"]
 
-ALLOWED = "Give `local`, `none`, `fake`, `fake:DIMENSION` (16 or more), or an endpoint with its model: `http://localhost:11434#all-minilm`."
+ALLOWED = "Give `local`, `none`, `fake`, `fake:DIMENSION` (16 or more), or an endpoint with its model: `http://localhost:11434/v1#all-minilm`."
 
 
 def create_embedder(
