@@ -1,0 +1,132 @@
+"""Faults: a program, its server, one of the server's processes or the connections end in the middle of a deed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psycopg
+
+from ebbtide import Ebbtide
+from ebbtide.db.embedded import EmbeddedServer
+from tests.db.embedded_programs import SOURCES, eventually, parent, postmaster
+from tests.faults import program
+from tests.faults.ledger import Ledger
+
+FAULTS = ("program", "server", "backend", "connection")
+PATIENCE_SECONDS = 30.0
+LONGEST_WAIT_SECONDS = 0.25
+
+OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'ebbtide' AND pid <> pg_backend_pid() ORDER BY 1"
+DROPPED = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE application_name = 'ebbtide' AND pid <> pg_backend_pid()"""
+
+
+class Harness:
+    """One store in a folder, the program that writes to it, and the faults that befall both."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder / "store"
+        self.notes = folder / "notes"
+        self.notes.touch()
+        self.random = Random(seed)
+        self.server = EmbeddedServer(self.folder)
+        self.dsn = self.server.start()
+        self.program: subprocess.Popen[str] | None = None
+        self.read_to = 0
+        self.ledgers: dict[str, Ledger] = {}
+
+    def close(self) -> None:
+        """End what was started."""
+        if self.program is not None:
+            self.program.kill()
+            self.program.communicate()
+        self.server.stop()
+
+    def trial(self, number: int) -> str:
+        """One fault in the middle of a tenant's writing, and what is there afterwards; answers with the fault."""
+        tenant = f"t{number}"
+        fault = self.random.choice(FAULTS)
+        self.tell(tenant)
+        notes = self.until(lambda noted: bool(noted))
+        time.sleep(self.random.uniform(0, LONGEST_WAIT_SECONDS))
+        getattr(self, f"kill_{fault}")()
+        if fault != "program":
+            self.tell("stop")
+            notes += self.until(lambda noted: any("stops" in note for note in noted))
+        self.dsn = self.server.start()
+        notes += self.new_notes()
+        self.ledgers[tenant] = Ledger.of(note for note in notes if note["tenant"] == tenant)
+        with Ebbtide.open(self.dsn, embedder=program.EMBEDDER, settings=program.SETTINGS) as memory:
+            self.ledgers[tenant].check(memory.scoped(tenant=tenant))
+        return fault
+
+    def check_again(self) -> None:
+        """Nothing of the earlier trials was lost by a later fault."""
+        with Ebbtide.open(self.dsn, embedder=program.EMBEDDER, settings=program.SETTINGS) as memory:
+            for tenant, ledger in self.ledgers.items():
+                ledger.check(memory.scoped(tenant=tenant))
+
+    def tell(self, line: str) -> None:
+        if self.program is None or self.program.poll() is not None:
+            self.program = subprocess.Popen(
+                [sys.executable, program.__file__, self.folder, self.notes],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join([os.fspath(SOURCES), *sys.path])},
+                stdin=subprocess.PIPE,
+                text=True,
+            )
+        assert self.program.stdin
+        self.program.stdin.write(f"{line}\n")
+        self.program.stdin.flush()
+
+    def new_notes(self) -> list[dict[str, Any]]:
+        """The lines that were noted since the last look, as far as they are whole."""
+        with self.notes.open("rb") as lines:
+            lines.seek(self.read_to)
+            text = lines.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self.read_to += len(whole)
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def until(self, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+        noted: list[dict[str, Any]] = []
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not enough(noted):
+            assert time.monotonic() < deadline, "the program notes nothing any more"
+            assert self.program is not None
+            assert self.program.poll() is None, "the program ended by itself"
+            time.sleep(0.002)
+            noted += self.new_notes()
+        return noted
+
+    def kill_program(self) -> None:
+        assert self.program is not None
+        self.program.kill()
+        self.program.communicate()
+        self.program = None
+
+    def kill_server(self) -> None:
+        pid = postmaster(self.folder)
+        os.kill(pid, signal.SIGKILL)
+        # Until it is gone, the dying server could still pass for a running one.
+        assert eventually(lambda: not Path(f"/proc/{pid}/exe").exists())
+        self.dsn = self.server.start()
+
+    def kill_backend(self) -> None:
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            pids = [row[0] for row in connection.execute(OURS)]
+        ours = [pid for pid in pids if parent(pid) == postmaster(self.folder)]
+        if ours:
+            os.kill(self.random.choice(ours), signal.SIGKILL)
+
+    def kill_connection(self) -> None:
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            connection.execute(DROPPED)

@@ -1,0 +1,145 @@
+"""The program that is killed: it writes without pause, and notes each deed before and after it.
+
+Its arguments are the store's folder and the file of its notes. Each line of its input names a tenant to write for from
+then on, or says `stop`. A note is one line of JSON; it is with the system, and so outlives the program, at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+from collections.abc import Callable
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from ebbtide import Ebbtide
+from ebbtide.errors import StoreError
+from ebbtide.identifiers import new_id
+from ebbtide.jobs.upkeep import tidy_tenant
+from ebbtide.settings import Settings
+
+SETTINGS = Settings.from_environment(
+    {}, in_process_worker=False, scope_cache_seconds=0, purge_after_days=0, pool_connections=2
+)
+EMBEDDER = "fake:32"
+
+
+class Writer:
+    """Deeds on the memories of one tenant, chosen by chance."""
+
+    def __init__(self, memory: Ebbtide, notes: int, tenant: str) -> None:
+        self.memory = memory.scoped(tenant=tenant)
+        self.notes = notes
+        self.tenant = tenant
+        self.random = Random(tenant)
+        self.revisions: dict[UUID, int] = {}
+        self.deeds = 0
+
+    def note(self, **line: Any) -> None:
+        os.write(self.notes, json.dumps({"tenant": self.tenant, **line}, default=str).encode() + b"\n")
+
+    def text(self) -> str:
+        self.deeds += 1
+        return " ".join(f"{self.tenant}n{self.deeds}{letter}" for letter in "abc")
+
+    def act(self) -> None:
+        """One deed: what is tried is noted first, and what the answer says after it."""
+        deeds: list[Callable[[], None]] = [self.remember, self.remember_many, self.import_records]
+        if self.revisions:
+            deeds += [self.revise, self.supersede, self.supersede, self.forget, self.forget, self.tidy]
+        self.random.choice(deeds)()
+
+    def remember(self) -> None:
+        content = self.text()
+        self.note(tries="remember", contents=[content])
+        self.took([self.memory.remember(content)])
+
+    def remember_many(self) -> None:
+        contents = [self.text() for _ in range(self.random.randint(2, 12))]
+        self.note(tries="remember_many", contents=contents)
+        self.took(self.memory.remember_many(contents))
+
+    def took(self, answers: list[Any]) -> None:
+        assert {one.outcome for one in answers} == {"stored"}
+        self.revisions |= {one.memory.id: one.memory.revision for one in answers}
+        self.note(did=[one.memory.id for one in answers])
+
+    def import_records(self) -> None:
+        now = self.memory.run(self.memory.inner.engine).clock.now()
+        records = [{"id": str(new_id(now)), "content": self.text()} for _ in range(self.random.randint(2, 6))]
+        ids = [UUID(record["id"]) for record in records]
+        self.note(tries="import", contents=[record["content"] for record in records], ids=ids)
+        assert self.memory.import_records(records).imported == len(records)
+        self.revisions |= dict.fromkeys(ids, 1)
+        self.note(did=ids)
+
+    def pick(self) -> UUID:
+        return self.random.choice(list(self.revisions))
+
+    def revise(self) -> None:
+        id_, content = self.pick(), self.text()
+        self.note(tries="revise", id=id_, contents=[content])
+        self.revisions[id_] = self.memory.revise(id_, content).revision
+        self.note(did=[id_])
+
+    def supersede(self) -> None:
+        id_, content = self.pick(), self.text()
+        self.note(tries="supersede", id=id_, contents=[content])
+        new = self.memory.supersede(id_, content).memory
+        assert new is not None
+        self.revisions[new.id] = new.revision
+        self.note(did=[new.id])
+
+    def forget(self) -> None:
+        id_ = self.pick()
+        revision = self.memory.get(id_).revision
+        self.note(tries="forget", id=id_, contents=[])
+        receipt = self.memory.forget(id_, revision)
+        del self.revisions[id_]
+        self.note(did=[id_], receipt=receipt.model_dump(mode="json"))
+
+    def tidy(self) -> None:
+        async def tidied() -> None:
+            await tidy_tenant(await self.memory.inner.engine(), tenant=self.tenant)
+
+        self.note(tries="tidy", contents=[])
+        self.memory.run(tidied)
+        self.note(did=[])
+
+
+def wanted(waiting: bool) -> str | None:
+    """The next line of the input, where there is one."""
+    if waiting or select.select([sys.stdin], [], [], 0)[0]:
+        return sys.stdin.readline().strip()
+    return None
+
+
+def main(folder: str, notes: str) -> None:
+    """Write until the input ends."""
+    descriptor = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with Ebbtide.open(folder, embedder=EMBEDDER, settings=SETTINGS) as memory:
+        writer: Writer | None = None
+        while True:
+            line = wanted(waiting=writer is None)
+            if line == "":
+                return
+            if line == "stop":
+                if writer is not None:
+                    writer.note(stops=True)
+                writer = None
+            elif line is not None:
+                writer = Writer(memory, descriptor, line)
+            if writer is not None:
+                try:
+                    writer.act()
+                except StoreError as error:
+                    writer.note(failed=error.code)
+                    writer.note(stops=True)
+                    writer = None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
