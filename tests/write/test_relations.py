@@ -10,9 +10,10 @@ import numpy as np
 import psycopg
 import pytest
 
-from ebbtide import Ebbtide
+from ebbtide import AsyncEbbtide, Ebbtide
 from ebbtide.clock import FixedClock
-from tests.stores import DIMENSION
+from ebbtide.jobs.index import build_vector_index
+from tests.stores import DIMENSION, SETTINGS
 
 Connection = psycopg.Connection[Any]
 
@@ -237,3 +238,16 @@ def test_writers_at_the_same_moment_contradict_each_other_seen(memory: Ebbtide, 
     assert [answer.outcome for answer in answers].count("stored") == 1
     # Whatever holds beside another is in conflict with it.
     assert pairs == {frozenset((one.id, other.id)) for one in live for other in live if one.id != other.id}
+
+
+async def test_a_large_namespace_is_searched_by_its_index(dsn: str, clock: FixedClock, embedder: Any) -> None:
+    settings = SETTINGS.model_copy(update={"exact_search_rows": 0})
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=settings, embedder=embedder) as memory:
+        first = await memory.remember("The user prefers dark mode in the editor", vector=NORTH)
+        engine = await memory.engine()
+        async with engine.database.transaction("default", snapshot=True) as transaction:
+            partition = (await transaction.one("recall.partition", tenant="default"))[0]
+        await build_vector_index(engine, partition=partition.rsplit(".", 1)[-1])
+        second = await memory.remember("User prefers the dark mode in the editor.", vector=direction(0.95))
+    assert first.memory is not None
+    assert (second.outcome, second.related) == ("near_duplicate", (first.memory.id,))

@@ -30,6 +30,8 @@ LEAST_SIMILARITY = 0.7
 NEIGHBOURS = 5
 # So many vectors are compared by the server; more are worth carrying the namespace's vectors over once.
 FEW = 8
+# Searching the index once costs as much as carrying so many more vectors over, to be compared with all at once.
+ROWS_A_SEARCH = 20
 PAGE = 10_000
 BLOCK = 1_000
 
@@ -58,7 +60,7 @@ async def _stored(
     engine: Engine, caller: Caller, namespace: str, rows: NDArray[np.float32], now: datetime
 ) -> list[tuple[int, UUID, float]]:
     """The nearest stored memories to the rows of a matrix."""
-    exact = engine.settings.exact_search_rows
+    exact = engine.settings.exact_search_rows + ROWS_A_SEARCH * (len(rows) - 1)
     scope: dict[str, Any] = {"tenant": caller.tenant, "agent": caller.agent, "namespace": namespace, "now": now}
     asked = {
         "places": list(range(len(rows))),
