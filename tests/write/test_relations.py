@@ -228,7 +228,7 @@ def test_vectors_are_compared_a_block_at_a_time() -> None:
 @pytest.mark.parametrize("dated", [False, True])
 def test_writers_at_the_same_moment_contradict_each_other_seen(memory: Ebbtide, dated: bool) -> None:
     def say(number: int) -> Any:
-        more = {"valid_from": f"20{number + 10}-01-01"} if dated else {}
+        more: dict[str, Any] = {"valid_from": f"20{number + 10}-01-01"} if dated else {}
         return memory.remember(f"Employer{number}", subject="Ana", predicate="employer", **more)
 
     with ThreadPoolExecutor(4) as writers:
