@@ -271,3 +271,14 @@ def test_a_filter_stays_small() -> None:
     assert len(compiled.path) < 200
     with pytest.raises(InvalidInput, match="too many values"):
         compile_filter({"a": {"in": list(range(1_001))}})
+
+
+@pytest.mark.parametrize("odd", [name for name in ODD if name not in ("long", "true")])
+@pytest.mark.parametrize("operator", ["eq", "gt", "in", "contains", "exists"])
+def test_what_cannot_be_compared_with_is_refused(memory: Ebbtide, odd: str, operator: str) -> None:
+    for operand in (ODD[odd], [ODD[odd]], [1, [ODD[odd]]]):
+        for name in ("customer", "importance", "created_at"):
+            with pytest.raises(InvalidInput) as caught:
+                memory.recall("x", where={name: {operator: operand}})
+            assert str(caught.value.field).startswith("where")
+            assert len(str(caught.value)) < 300

@@ -7,12 +7,13 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from ebbtide.checks import check_caller, check_texts
+from ebbtide.checks import check_caller, check_flag, check_texts
 from ebbtide.errors import Forbidden, InvalidInput, NotFound
 from ebbtide.govern.audit import warn
 from ebbtide.govern.namespaces import check_namespace, default_namespace, granted_scope
 from ebbtide.govern.policies import DEFAULTS, grant_of, stored_policies
 from ebbtide.rank.profile import narrow
+from ebbtide.text import shown
 from ebbtide.types import Access
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def access_with(scopes: Sequence[str] | str) -> Access:
     listed = check_texts(scopes, "scopes")
     unknown = next((scope for scope in listed if scope not in SCOPES), None)
     if unknown is not None:
-        raise InvalidInput(f"There is no scope {unknown[:40]!r}.", field="scopes", remedy=f"Use {', '.join(SCOPES)}.")
+        raise InvalidInput(
+            f"There is no scope {shown(unknown, 40)}.", field="scopes", remedy=f"Use {', '.join(SCOPES)}."
+        )
     return Access(frozenset(listed))
 
 
@@ -77,9 +80,7 @@ def by_tool(caller: Caller, tool: Any) -> Caller:
     Raises:
         InvalidInput: `tool` is neither true nor false.
     """
-    if not isinstance(tool, bool):
-        raise InvalidInput("tool must be true or false.", field="tool", remedy="Give a boolean.")
-    if caller.access is None or not tool:
+    if not check_flag(tool, "tool") or caller.access is None:
         return caller
     return replace(caller, access=replace(caller.access, tool=True))
 

@@ -27,6 +27,7 @@ OPERATORS = (*COMPARISONS, "in", "contains", "exists")
 DEEPEST = 20
 LONGEST_PATH = 20_000
 MOST_VALUES = 1_000
+LARGEST_NUMBER = 10**100
 # A step of a path: plain, or quoted as in JSON where the key itself holds a dot or begins with a quotation mark.
 STEP = re.compile(r'(?:("(?:[^"\\]|\\.)+")|([^".][^.]*))(?:\.(?=.)|$)', re.DOTALL)
 
@@ -70,7 +71,7 @@ class _Compiler:
 
     def entry(self, key: str, value: Any, depth: int) -> str:
         if key in ("and", "or"):
-            if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+            if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
                 raise _refused(f"where.{key} must be a list of filters", f'Write {{"{key}": [{{…}}, {{…}}]}}.')
             joint = " && " if key == "and" else " || "
             return "(" + joint.join(self.expression(part, depth + 1) for part in cast("Sequence[Any]", value)) + ")"
@@ -98,7 +99,7 @@ class _Compiler:
             present = f"exists({path} ? (@ != null))"
             return present if operand else f"!{present}"
         if operator == "in":
-            if not isinstance(operand, Sequence) or isinstance(operand, str) or not operand:
+            if not isinstance(operand, Sequence) or isinstance(operand, str | bytes) or not operand:
                 raise _refused(f"where.{key}.in must be a non-empty list", f'Write {{"{key}": {{"in": ["a", "b"]}}}}.')
             return "(" + " || ".join(self.test(key, "eq", value) for value in cast("Sequence[Any]", operand)) + ")"
         if operator == "contains":
@@ -128,6 +129,8 @@ class _Compiler:
             )
         if isinstance(operand, float) and (operand != operand or operand in (float("inf"), float("-inf"))):
             raise _refused(f"where.{key} compares with a number that is not finite", "Give a finite number.")
+        if isinstance(operand, int) and abs(operand) > LARGEST_NUMBER:
+            raise _refused(f"where.{key} compares with too large a number", "Give a number a memory could have.")
         check_json(operand, f"where.{key}")
         return str(operand) if key in FIELDS and key in ("user", "task", "chat", "session", "speaker") else operand
 
