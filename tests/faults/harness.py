@@ -40,15 +40,14 @@ class Harness:
         self.random = Random(seed)
         self.server = EmbeddedServer(self.folder)
         self.dsn = self.server.start()
-        self.program: subprocess.Popen[str] | None = None
+        self.program = self.start_program()
         self.read_to = 0
         self.ledgers: dict[str, Ledger] = {}
 
     def close(self) -> None:
         """End what was started."""
-        if self.program is not None:
-            self.program.kill()
-            self.program.communicate()
+        self.program.kill()
+        self.program.communicate()
         self.server.stop()
 
     def trial(self, number: int) -> str:
@@ -61,7 +60,7 @@ class Harness:
         getattr(self, f"kill_{fault}")()
         if fault != "program":
             self.tell("stop")
-            notes += self.until(lambda noted: any("stops" in note for note in noted))
+            notes = self.until(lambda noted: any("stops" in note for note in noted), notes)
         self.dsn = self.server.start()
         notes += self.new_notes()
         self.ledgers[tenant] = Ledger.of(note for note in notes if note["tenant"] == tenant)
@@ -75,14 +74,16 @@ class Harness:
             for tenant, ledger in self.ledgers.items():
                 ledger.check(memory.scoped(tenant=tenant))
 
+    def start_program(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, program.__file__, self.folder, self.notes],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([os.fspath(SOURCES), *sys.path])},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
     def tell(self, line: str) -> None:
-        if self.program is None or self.program.poll() is not None:
-            self.program = subprocess.Popen(
-                [sys.executable, program.__file__, self.folder, self.notes],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join([os.fspath(SOURCES), *sys.path])},
-                stdin=subprocess.PIPE,
-                text=True,
-            )
         assert self.program.stdin
         self.program.stdin.write(f"{line}\n")
         self.program.stdin.flush()
@@ -96,22 +97,24 @@ class Harness:
         self.read_to += len(whole)
         return [json.loads(line) for line in whole.splitlines()]
 
-    def until(self, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-        noted: list[dict[str, Any]] = []
+    def until(
+        self, enough: Callable[[list[dict[str, Any]]], bool], before: list[dict[str, Any]] | None = None
+    ) -> list[dict[str, Any]]:
+        """The notes `before` and what is noted after them, once that is enough."""
+        noted = list(before or ())
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not enough(noted):
             assert time.monotonic() < deadline, "the program notes nothing any more"
-            assert self.program is not None
             assert self.program.poll() is None, "the program ended by itself"
             time.sleep(0.002)
             noted += self.new_notes()
         return noted
 
     def kill_program(self) -> None:
-        assert self.program is not None
         self.program.kill()
         self.program.communicate()
-        self.program = None
+        # The next one starts while what this one left is looked at.
+        self.program = self.start_program()
 
     def kill_server(self) -> None:
         pid = postmaster(self.folder)

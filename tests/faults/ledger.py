@@ -16,14 +16,14 @@ from ebbtide.errors import NotFound
 
 @dataclass
 class Entry:
-    """One memory as it was acknowledged: everything it ever said, the last first, and what replaced it."""
+    """One memory as it was acknowledged: everything it ever said, the last first, and what replaced it.
+
+    What was replaced holds no longer, though its successor may be forgotten later.
+    """
 
     contents: list[str]
     successor: UUID | None = None
-
-    @property
-    def revision(self) -> int:
-        return len(self.contents)
+    holds: bool = True
 
 
 @dataclass
@@ -31,7 +31,6 @@ class Ledger:
     """The deeds of one tenant, as the program noted them, and the one that nobody knows the end of."""
 
     entries: dict[UUID, Entry] = field(default_factory=dict)
-    changes: dict[UUID, int] = field(default_factory=dict)
     forgotten: dict[UUID, list[str]] = field(default_factory=dict)
     receipts: list[dict[str, Any]] = field(default_factory=list)
     open_deed: Mapping[str, Any] | None = None
@@ -62,6 +61,7 @@ class Ledger:
             old = self.head(UUID(deed["id"]))
             self.entries[ids[0]] = Entry([contents[0]])
             self.entries[old].successor = ids[0]
+            self.entries[old].holds = False
         elif deed["tries"] == "forget":
             gone = self.entries.pop(ids[0])
             self.forgotten[ids[0]] = gone.contents
@@ -106,14 +106,14 @@ class Ledger:
             assert record["superseded_by"] == (None if entry.successor is None else str(entry.successor))
             assert record["vector"] is not None
         living = {one.id for one in memory.browse(limit=1000)}
-        assert living == {id_ for id_, entry in self.entries.items() if entry.successor is None}, "heads of chains"
+        assert living == {id_ for id_, entry in self.entries.items() if entry.holds}, "heads of chains"
         self.check_found(memory)
         self.check_forgotten(memory, json.dumps(list(records.values())))
         self.check_proofs(memory)
 
     def check_found(self, memory: Ebbtide) -> None:
         """The newest that holds is found by its words, and nothing that was forgotten is."""
-        heads = [id_ for id_, entry in self.entries.items() if entry.successor is None]
+        heads = [id_ for id_, entry in self.entries.items() if entry.holds]
         for id_ in heads[-1:]:
             hits = memory.recall(self.entries[id_].contents[0])
             assert id_ in {hit.id for hit in hits}

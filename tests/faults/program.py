@@ -10,6 +10,7 @@ import json
 import os
 import select
 import sys
+import time
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -117,6 +118,16 @@ def wanted(waiting: bool) -> str | None:
     return None
 
 
+def await_store(memory: Ebbtide) -> None:
+    """Go on once the store answers: the connections of before a fault fail once, and are replaced."""
+    for _ in range(10):
+        try:
+            memory.browse(limit=1)
+            return
+        except StoreError:
+            time.sleep(0.1)
+
+
 def main(folder: str, notes: str) -> None:
     """Write until the input ends."""
     descriptor = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -132,6 +143,7 @@ def main(folder: str, notes: str) -> None:
                 writer = None
             elif line is not None:
                 writer = Writer(memory, descriptor, line)
+                await_store(writer.memory)
             if writer is not None:
                 try:
                     writer.act()
