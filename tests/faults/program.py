@@ -1,8 +1,4 @@
-"""The program that is killed: it writes without pause, and notes each deed before and after it.
-
-Its arguments are the store's folder and the file of its notes. Each line of its input names a tenant to write for from
-then on, or says `stop`. A note is one line of JSON; it is with the system, and so outlives the program, at once.
-"""
+"""The program that is killed: it writes without pause, and notes each deed before and after it."""
 
 from __future__ import annotations
 
@@ -129,7 +125,11 @@ def await_store(memory: Ebbtide) -> None:
 
 
 def main(folder: str, notes: str) -> None:
-    """Write until the input ends."""
+    """Write until the input ends.
+
+    Each line of the input names a tenant to write for from then on, or says `stop`. A note is one line of JSON; the
+    system has it at once, so that it outlives the program.
+    """
     descriptor = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with Ebbtide.open(folder, embedder=EMBEDDER, settings=SETTINGS) as memory:
         writer: Writer | None = None
