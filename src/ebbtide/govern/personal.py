@@ -224,7 +224,7 @@ def _phones(text: str) -> Iterator[Finding]:
     # The library weighs much and knows every country's numbers: it is asked only where one may be written.
     if INTERNATIONAL.search(text) is not None:
         yield from _international(text, None)
-    if DIALLED_INTERNATIONAL.search(text) is not None:
+    if "00" in text and DIALLED_INTERNATIONAL.search(text) is not None:
         yield from _international(text, "DE")
 
 
@@ -246,7 +246,10 @@ def _international(text: str, region: str | None) -> Iterator[Finding]:
 
 
 def _follows(words: re.Pattern[str], text: str, place: int) -> bool:
-    return words.search(text[max(0, place - CONTEXT_CHARACTERS) : place]) is not None
+    before = text[max(0, place - CONTEXT_CHARACTERS) : place]
+    last = before.rstrip(" \t\r\n.:#=/")[-1:]
+    # Only a word can say what a number is, and most numbers follow some other sign.
+    return (last.isalnum() or last == "§") and words.search(before) is not None
 
 
 def _luhn(digits: str) -> bool:
