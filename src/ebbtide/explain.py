@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 REASONS = {
-    "include_superseded": "It was superseded by a newer memory, whose place it does not take.",
+    "include_superseded": "It was superseded by a newer memory and gave way to it.",
     "min_similarity": "Its similarity {value} is below the floor of {threshold}.",
     "min_confidence": "Its confidence {value} is below the floor of {threshold}.",
     "relevance_floor": "Its relevance before scoring, {value}, is below the floor of {threshold}.",
