@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 import anyio
 from anyio.from_thread import BlockingPortal
 
-from ebbtide.errors import EbbtideError, InvalidInput
+from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
 from ebbtide.groups.audit import AsyncAudit
@@ -356,5 +356,5 @@ class Ebbtide:
     def _close_at_exit(self) -> None:
         try:
             self.close()
-        except EbbtideError as error:
+        except Exception as error:  # noqa: BLE001 - the program is over, and has nobody to tell
             log.warning("the store was not closed as it should be: %s", error)

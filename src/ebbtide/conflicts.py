@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from ebbtide.checks import check_word
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
@@ -80,10 +81,7 @@ async def resolve_conflict(
 ) -> list[Memory]:
     """Settle a conflict; answers with the memories that hold from now on. See `AsyncConflicts.resolve`."""
     id_ = parse_id(conflict_id, "conflict_id")
-    if choice not in RESOLUTIONS:
-        raise InvalidInput(
-            f"{str(choice)[:40]!r} settles nothing.", field="choice", remedy=f"Use one of {', '.join(RESOLUTIONS)}."
-        )
+    check_word(choice, "choice", RESOLUTIONS, "a way to settle a conflict")
     if (merged is not None) != (choice == "merge"):
         raise InvalidInput(
             "merged is the statement that a merge leaves." if merged is None else "Only a merge takes a statement.",

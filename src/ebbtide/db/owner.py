@@ -9,6 +9,7 @@ from psycopg import AsyncConnection, sql
 
 from ebbtide.db.database import SCHEMA, Transaction
 from ebbtide.db.errors import translated
+from ebbtide.db.location import address_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -39,7 +40,7 @@ async def owner_connection(
         StoreError: whatever the driver raised inside the block, translated.
     """
     timeout = max(1, int(database.settings.connect_timeout_seconds))
-    with translated():
+    with translated(address_of(database.dsn)):
         async with await AsyncConnection.connect(
             database.dsn, autocommit=True, connect_timeout=timeout, application_name="ebbtide"
         ) as connection:

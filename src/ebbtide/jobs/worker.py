@@ -105,8 +105,16 @@ class Manager(JobManager):
             await self.finish_job(job, Status.ABORTED, delete_job=False)
 
 
+def without_lost_database(record: logging.LogRecord) -> bool:
+    """Whether a record is worth its lines: that the database is lost is said in one of ours, without a traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ConnectorException | psycopg.Error)
+
+
 async def work(engine: Engine, pace: Pace) -> None:
     """Run jobs for ever; begins anew where the database went away."""
+    for name in ("procrastinate.worker.ebbtide", "procrastinate.utils"):
+        logging.getLogger(name).addFilter(without_lost_database)
     while True:
         try:
             await serve(engine, pace)
