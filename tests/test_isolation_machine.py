@@ -18,8 +18,8 @@ from tests.conftest import Opener
 from tests.isolation.machine import Isolation
 from tests.test_isolation import tenant_tables
 
-STEPS = int(os.environ.get("EBBTIDE_ISOLATION_STEPS", "600"))
-STEPS_A_LIFE = 60
+STEPS = int(os.environ.get("EBBTIDE_ISOLATION_STEPS", "400"))
+STEPS_A_LIFE = 50
 
 
 @pytest.mark.timeout(120 + STEPS // 5)

@@ -17,7 +17,8 @@ from psycopg import sql
 from ebbtide import Ebbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError
-from tests.isolation.model import AGENTS, NAMESPACES, POLICIES, USERS, Actor, Model, Room
+from ebbtide.types import RESOLUTIONS, Dispute
+from tests.isolation.model import AGENTS, NAMESPACES, POLICIES, USERS, Actor, Model, Room, Said
 
 STATE = """
 SELECT tenant_id, agent_id, md5(string_agg(concat_ws('|', id, revision, status, maturity, content, importance), ','
@@ -351,24 +352,36 @@ class Isolation(RuleBasedStateMachine):
         absent = self.act(actor, lambda handle: handle.profiles.get("of nobody"), tenants=True)
         self.same_refusal(foreign, absent, of_other, "of nobody")
 
-    @rule(actor=actors, number=picks)
-    def conflicts(self, actor: Actor, number: int) -> None:
+    @rule(actor=actors, place=places, number=picks)
+    def conflicts(self, actor: Actor, place: str | None, number: int) -> None:
+        about: dict[str, Any] = {"namespace": place, "subject": "ferry", "predicate": "leaves at"}
+        for _ in range(2):
+            self.write(actor, lambda handle, text: handle.remember(text, **about))
         listed = self.act(actor, lambda handle: handle.conflicts.list())
         if isinstance(listed, EbbtideError):
             return
-        strange = [
-            id_ for id_ in self.others["conflict"] if self.model.seen_by[id_] != self.model.tenants[actor.tenant]
-        ]
         self.others["conflict"] += [one.id for one in listed]
-        if strange:
-            id_, never = strange[number % len(strange)], uuid4()
-            foreign = self.change(actor, lambda handle: handle.conflicts.resolve(id_, "keep_new"), id_)
-            absent = self.act(actor, lambda handle: handle.conflicts.resolve(never, "keep_new"), never)
+        tenant, other = self.model.tenants[actor.tenant], self.model.tenants[1 - actor.tenant]
+        for id_ in [id_ for id_ in self.others["conflict"] if self.model.seen_by[id_] == other][-1:]:
+            never = uuid4()
+            foreign, absent = (
+                self.change(actor, lambda handle, asked=asked: handle.conflicts.resolve(asked, "keep_new"), asked)
+                for asked in (id_, never)
+            )
             self.same_refusal(foreign, absent, id_, never)
         if listed:
-            mine = listed[number % len(listed)].id
-            choice = ("keep_new", "keep_old", "keep_both")[number % 3]
-            self.change(actor, lambda handle: handle.conflicts.resolve(mine, choice))
+            self.settle(actor, listed[number % len(listed)], RESOLUTIONS[number % len(RESOLUTIONS)])
+        assert all(self.model.seen_by[one.id] == tenant for one in listed)
+
+    def settle(self, actor: Actor, dispute: Dispute, choice: str) -> None:
+        room = self.model.room(actor)
+        token = self.model.token(room)
+        self.model.said[token] = Said(room, dispute.older.namespace)
+        merged = f"{token} the ferry leaves twice" if choice == "merge" else None
+        answer = self.change(actor, lambda handle: handle.conflicts.resolve(dispute.id, choice, merged=merged))
+        if isinstance(answer, list):
+            for memory in answer:
+                self.model.learn(room, memory)
 
     @rule(actor=actors, number=picks)
     def operate(self, actor: Actor, number: int) -> None:

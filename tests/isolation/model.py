@@ -137,6 +137,8 @@ class Model:
         for id_ in ids:
             self.kept[room][id_].gone = True
             self.forgotten_tokens |= self.kept[room][id_].tokens
+        # A run's request and its answer may say the same; what one of them still says is not gone.
+        self.forgotten_tokens -= {token for kept in self.living(room).values() for token in kept.tokens}
 
     def forget_user(self, tenant: str, user: str) -> None:
         for room in self.rooms:
