@@ -17,6 +17,7 @@ import psycopg
 
 from ebbtide import Ebbtide
 from ebbtide.db.embedded import EmbeddedServer
+from ebbtide.errors import StoreError
 from tests.db.embedded_programs import SOURCES, eventually, parent, postmaster
 from tests.faults import program
 from tests.faults.ledger import Ledger
@@ -64,15 +65,25 @@ class Harness:
         self.dsn = self.server.start()
         notes += self.new_notes()
         self.ledgers[tenant] = Ledger.of(note for note in notes if note["tenant"] == tenant)
-        with Ebbtide.open(self.dsn, embedder=program.EMBEDDER, settings=program.SETTINGS) as memory:
+        with self.reopened() as memory:
             self.ledgers[tenant].check(memory.scoped(tenant=tenant))
         return fault
 
     def check_again(self) -> None:
         """Nothing of the earlier trials was lost by a later fault."""
-        with Ebbtide.open(self.dsn, embedder=program.EMBEDDER, settings=program.SETTINGS) as memory:
+        with self.reopened() as memory:
             for tenant, ledger in self.ledgers.items():
                 ledger.check(memory.scoped(tenant=tenant))
+
+    def reopened(self) -> Ebbtide:
+        """The store, opened anew; a server that has just lost a backend may first have to recover."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return Ebbtide.open(self.dsn, embedder=program.EMBEDDER, settings=program.SETTINGS)
+            except StoreError:
+                assert time.monotonic() < deadline, "the store does not open again"
+                self.dsn = self.server.start()
 
     def start_program(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -117,10 +128,7 @@ class Harness:
         self.program = self.start_program()
 
     def kill_server(self) -> None:
-        pid = postmaster(self.folder)
-        os.kill(pid, signal.SIGKILL)
-        # Until it is gone, the dying server could still pass for a running one.
-        assert eventually(lambda: not Path(f"/proc/{pid}/exe").exists())
+        kill(postmaster(self.folder))
         self.dsn = self.server.start()
 
     def kill_backend(self) -> None:
@@ -128,8 +136,17 @@ class Harness:
             pids = [row[0] for row in connection.execute(OURS)]
         ours = [pid for pid in pids if parent(pid) == postmaster(self.folder)]
         if ours:
-            os.kill(self.random.choice(ours), signal.SIGKILL)
+            victim = self.random.choice(ours)
+            kill(victim)
+            # Once the server knows, it ends all other sessions and recovers.
+            assert eventually(lambda: not Path(f"/proc/{victim}").exists())
 
     def kill_connection(self) -> None:
         with psycopg.connect(self.dsn, autocommit=True) as connection:
             connection.execute(DROPPED)
+
+
+def kill(process: int) -> None:
+    """Kill a process of the server and wait until it has ended: dying, it could still pass for a running one."""
+    os.kill(process, signal.SIGKILL)
+    assert eventually(lambda: not Path(f"/proc/{process}/exe").exists())
