@@ -1,4 +1,4 @@
-"""What the screens of the write path cost: near duplicates, conflicts and personal data; and personal data on a read."""
+"""What the screens of a write cost: near duplicates, conflicts and personal data; and personal data on a read."""
 
 from __future__ import annotations
 

@@ -173,7 +173,8 @@ def test_what_cannot_be_explained_is_refused(memory: Ebbtide) -> None:
         memory.explain("ferry", uuid4())
     assert caught.value.field == "memory_id"
     id_ = memory.remember("ferry").memory.id
-    for arguments in ({"limit": 0}, {"profile": "none"}, {"namespaces": []}, {"as_of": "2026"}):
+    refusals: list[dict[str, Any]] = [{"limit": 0}, {"profile": "none"}, {"namespaces": []}, {"as_of": "2026"}]
+    for arguments in refusals:
         with pytest.raises(InvalidInput) as refused:
             memory.explain("ferry", id_, **arguments)
         assert refused.value.field == next(iter(arguments))

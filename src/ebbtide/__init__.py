@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from ebbtide.blocking import Ebbtide
-from ebbtide.errors import EbbtideError
-from ebbtide.evidence import (
-    AuditCheck,
-    AuditEntry,
-    Candidate,
-    Erasure,
-    Forgetting,
-    Hold,
-    Receipt,
-    ReceiptCheck,
-)
-from ebbtide.govern.policies import EffectivePolicy, Policy
-from ebbtide.handle import AsyncEbbtide
-from ebbtide.rank.fusion import reciprocal_rank_fusion
-from ebbtide.rank.profile import Profile
-from ebbtide.rank.relevance import Relevance, relevance
-from ebbtide.read.where import Filter, where
-from ebbtide.settings import Settings
-from ebbtide.types import (
-    ContextBlock,
-    Dispute,
-    Draft,
-    Explanation,
-    Hit,
-    Imported,
-    Job,
-    Memory,
-    Recall,
-    Remembered,
-    Rule,
-    RuledHit,
-    RulePreview,
-    TagFilter,
-    Trace,
-    Version,
-)
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ebbtide.blocking import Ebbtide
+    from ebbtide.errors import EbbtideError
+    from ebbtide.evidence import (
+        AuditCheck,
+        AuditEntry,
+        Candidate,
+        Erasure,
+        Forgetting,
+        Hold,
+        Receipt,
+        ReceiptCheck,
+    )
+    from ebbtide.govern.policies import EffectivePolicy, Policy
+    from ebbtide.handle import AsyncEbbtide
+    from ebbtide.rank.fusion import reciprocal_rank_fusion
+    from ebbtide.rank.profile import Profile
+    from ebbtide.rank.relevance import Relevance, relevance
+    from ebbtide.read.where import Filter, where
+    from ebbtide.settings import Settings
+    from ebbtide.types import (
+        ContextBlock,
+        Dispute,
+        Draft,
+        Explanation,
+        Hit,
+        Imported,
+        Job,
+        Memory,
+        Recall,
+        Remembered,
+        Rule,
+        RuledHit,
+        RulePreview,
+        TagFilter,
+        Trace,
+        Version,
+    )
 
 __all__ = [
     "AsyncEbbtide",
@@ -78,3 +82,57 @@ __all__ = [
     "relevance",
     "where",
 ]
+
+# Where each public name lives. It is fetched when it is first asked for: importing the package alone costs nothing.
+_HOMES = {
+    "AsyncEbbtide": "ebbtide.handle",
+    "AuditCheck": "ebbtide.evidence",
+    "AuditEntry": "ebbtide.evidence",
+    "Candidate": "ebbtide.evidence",
+    "ContextBlock": "ebbtide.types",
+    "Dispute": "ebbtide.types",
+    "Draft": "ebbtide.types",
+    "Ebbtide": "ebbtide.blocking",
+    "EbbtideError": "ebbtide.errors",
+    "EffectivePolicy": "ebbtide.govern.policies",
+    "Erasure": "ebbtide.evidence",
+    "Explanation": "ebbtide.types",
+    "Filter": "ebbtide.read.where",
+    "Forgetting": "ebbtide.evidence",
+    "Hit": "ebbtide.types",
+    "Hold": "ebbtide.evidence",
+    "Imported": "ebbtide.types",
+    "Job": "ebbtide.types",
+    "Memory": "ebbtide.types",
+    "Policy": "ebbtide.govern.policies",
+    "Profile": "ebbtide.rank.profile",
+    "Recall": "ebbtide.types",
+    "Receipt": "ebbtide.evidence",
+    "ReceiptCheck": "ebbtide.evidence",
+    "Relevance": "ebbtide.rank.relevance",
+    "Remembered": "ebbtide.types",
+    "Rule": "ebbtide.types",
+    "RulePreview": "ebbtide.types",
+    "RuledHit": "ebbtide.types",
+    "Settings": "ebbtide.settings",
+    "TagFilter": "ebbtide.types",
+    "Trace": "ebbtide.types",
+    "Version": "ebbtide.types",
+    "reciprocal_rank_fusion": "ebbtide.rank.fusion",
+    "relevance": "ebbtide.rank.relevance",
+    "where": "ebbtide.read.where",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ebbtide' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -93,7 +93,7 @@ class HttpClassifier:
     async def judge(self, older: str, newer: str) -> Judgement:
         """What the newer statement is to the older one; of each, at most 4,000 characters are sent."""
         pair = {"older": encodable(older[:LONGEST_STATEMENT]), "newer": encodable(newer[:LONGEST_STATEMENT])}
-        request = {
+        request: dict[str, object] = {
             "model": self._model,
             "temperature": 0,
             "max_tokens": MOST_TOKENS,
