@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Memory
-    from ebbtide.write.relate import Relation
+    from ebbtide.write.relation import Relation
 
 __all__ = ["remember_many"]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ebbtide.types import Outcome
-    from ebbtide.write.relate import Relation
+    from ebbtide.write.relation import Relation
     from ebbtide.write.validate import Checked
 
 __all__ = ["Batch", "Withheld"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.models.classifier import Judgement
     from ebbtide.write.batch import Batch
-    from ebbtide.write.relate import Relation
+    from ebbtide.write.relation import Relation
 
 __all__ = ["classify"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.types import Caller, Memory, Outcome
-    from ebbtide.write.relate import Relation
+    from ebbtide.write.relation import Relation
 
 __all__ = ["importance_floors", "related_by_position", "replaced_by_date", "successors_by_date", "write_relations"]
 

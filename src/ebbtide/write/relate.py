@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.errors import Conflict
 from ebbtide.write.near import nearest
+from ebbtide.write.relation import Known, Relation
 from ebbtide.write.wording import contradict, differ, plain_words, read_wording, stem
 from ebbtide.write.words import MULTI_VALUED
 
@@ -22,44 +23,15 @@ if TYPE_CHECKING:
     from ebbtide.write.batch import Batch
     from ebbtide.write.validate import Checked
 
-__all__ = ["NEAR_DUPLICATE", "Known", "Relation", "RelationKind", "check_compared", "relate"]
+__all__ = ["NEAR_DUPLICATE", "check_compared", "relate"]
 
 NEAR_DUPLICATE = 0.92
 """The cosine that near duplicates lie above."""
 
-RelationKind = Literal["near_duplicate", "conflict", "supersedes"]
 # So many statements on one property are compared with a new one.
 MOST_COMPARED = 20
 SHARED_WORDS = 0.5
 MULTI_VALUED_STEMS = frozenset(map(stem, MULTI_VALUED))
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A statement that a draft is compared with: a live memory, or an earlier draft of the batch by its position."""
-
-    place: UUID | int
-    content: str
-    subject: str | None
-    predicate: str | None
-    valid_from: datetime | None
-    invalidated_at: datetime | None
-    importance: float
-
-    @classmethod
-    def of(cls, position: int, draft: Checked) -> Known:
-        """An earlier draft of the batch."""
-        return cls(position, draft.content, draft.subject, draft.predicate, draft.valid_from, None, draft.importance)
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """What the draft at a position is to a statement: its near duplicate, in conflict with it, or its successor."""
-
-    position: int
-    known: Known
-    kind: RelationKind
-    reason: str
 
 
 async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[str, bytes]], now: datetime) -> Batch:
