@@ -231,3 +231,18 @@ def test_heirs_are_followed_past_all_that_go() -> None:
     assert heirs_of({one: two, two: three, three: four}) == {one: four, two: four, three: four}
     assert heirs_of({one: None, two: one}) == {one: None, two: None}
     assert heirs_of({one: two, two: one}) == {one: None, two: None}
+
+
+def test_no_vector_made_with_a_forgotten_turn_is_left(memory: Ebbtide, owner: Owner) -> None:
+    """Two memories may share a place in a chat, and each has earlier images: none keeps what the forgotten turn meant."""
+    chat = memory.scoped(chat="c")
+    first = chat.remember("quince", seq=0).memory
+    twin = chat.remember("ferry", seq=1).memory
+    chat.remember("harbour", seq=1)
+    chat.remember("ferry at eight", seq=1, supersedes=twin.id)
+    memory.forget(first.id, first.revision)
+    for table in ("memory", "memory_version"):
+        made = owner.execute(
+            sql.SQL("SELECT count(*) FROM {} WHERE context_embedding IS NOT NULL").format(sql.Identifier(table))
+        ).fetchone()
+        assert made == (0,), table

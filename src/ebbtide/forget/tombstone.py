@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.forget.holds import refuse_held
-from ebbtide.write.context import in_context, refresh_following, set_context
+from ebbtide.write.context import in_context, set_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,18 +91,15 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
 async def _refresh_turns(transaction: Transaction, tenant: str, rows: Sequence[Any]) -> None:
     """Make anew the context vectors of the turns after those that went: nothing of these stays in them."""
     turns = [row for row in rows if row.chat is not None and row.sequence is not None]
-    if len(turns) <= 1:
-        # One turn is found by its place; many are cheaper with their whole conversations read once.
-        for row in turns:
-            await refresh_following(transaction, tenant, row.agent, row.chat, row.sequence)
+    if not turns:
         return
-    following = await transaction.all(
-        "forget.turns_after",
-        tenant=tenant,
-        agents=[row.agent for row in turns],
-        chats=[row.chat for row in turns],
-        sequences=[row.sequence for row in turns],
-    )
+    places = {
+        "agents": [row.agent for row in turns],
+        "chats": [row.chat for row in turns],
+        "sequences": [row.sequence for row in turns],
+    }
+    await transaction.run("forget.clear_past_context", tenant=tenant, **places)
+    following = await transaction.all("forget.turns_after", tenant=tenant, **places)
     vectors = {
         id_: None if before is None else in_context(vector.to_numpy(), before.to_numpy())
         for id_, vector, before in following

@@ -111,9 +111,9 @@ async def refresh_following(
     """Make anew the context vector of the turn after one that changed or went: nothing of it stays there."""
     if chat is None or sequence is None:
         return
-    found = await transaction.one("memory.following_turns", tenant=tenant, agent=agent, chat=chat, sequence=sequence)
-    if found is None:
-        return
-    id_, vector, previous = found
-    context = None if previous is None else in_context(vector.to_numpy(), previous.to_numpy())
-    await transaction.run("remember.set_context", tenant=tenant, ids=[id_], context_embeddings=as_halfvecs([context]))
+    found = await transaction.all("memory.following_turns", tenant=tenant, agent=agent, chat=chat, sequence=sequence)
+    vectors = {
+        id_: None if previous is None else in_context(vector.to_numpy(), previous.to_numpy())
+        for id_, vector, previous in found
+    }
+    await set_context(transaction, tenant, vectors)

@@ -145,18 +145,32 @@ ORDER BY t.session
 ON CONFLICT (tenant_id, session_id) DO UPDATE SET revision = s.revision + 1;
 
 -- name: turns_after
--- The turns of conversations that come right after one that went, with their own vectors and those now before them.
+-- The turns of conversations that come right after one that went, with their own vectors and those now before them. Several
+-- memories may share a place; each of them is a turn.
+WITH gone AS (SELECT * FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence))
+SELECT n.id, n.embedding, p.embedding
+FROM memory n
+LEFT JOIN LATERAL (
+    SELECT b.sequence, b.embedding FROM memory b
+    WHERE b.tenant_id = %(tenant)s AND b.agent_id = n.agent_id AND b.chat_id = n.chat_id AND b.sequence < n.sequence
+      AND b.embedding IS NOT NULL AND b.status = 'active'
+    ORDER BY b.sequence DESC LIMIT 1) p ON true
+WHERE n.tenant_id = %(tenant)s AND n.chat_id = ANY(%(chats)s::text[]) AND n.agent_id = ANY(%(agents)s::text[])
+  AND n.embedding IS NOT NULL AND n.status = 'active'
+  AND EXISTS (SELECT FROM gone WHERE gone.agent_id = n.agent_id AND gone.chat_id = n.chat_id AND gone.sequence < n.sequence
+                                 AND gone.sequence >= coalesce(p.sequence, -1));
+
+-- name: clear_past_context
+-- Earlier images of later turns, and later turns that are put away, may have been made with one that went: what they mean in
+-- its light goes too.
 WITH gone AS (SELECT * FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence)),
-live AS (
-    SELECT m.id, m.agent_id, m.chat_id, m.sequence, m.embedding, lag(m.sequence) OVER chat AS before, lag(m.embedding) OVER chat AS vector_before
-    FROM memory m
-    WHERE m.tenant_id = %(tenant)s AND m.chat_id = ANY(%(chats)s::text[]) AND m.agent_id = ANY(%(agents)s::text[])
-      AND m.sequence IS NOT NULL AND m.embedding IS NOT NULL AND m.status = 'active'
-    WINDOW chat AS (PARTITION BY m.agent_id, m.chat_id ORDER BY m.sequence))
-SELECT live.id, live.embedding, live.vector_before
-FROM live WHERE EXISTS (
-    SELECT FROM gone WHERE gone.agent_id = live.agent_id AND gone.chat_id = live.chat_id AND gone.sequence < live.sequence
-                       AND (live.before IS NULL OR gone.sequence >= live.before));
+images AS (
+    UPDATE memory_version v SET context_embedding = NULL FROM gone
+    WHERE v.tenant_id = %(tenant)s AND v.agent_id = gone.agent_id AND v.chat_id = gone.chat_id AND v.sequence > gone.sequence
+      AND v.context_embedding IS NOT NULL)
+UPDATE memory m SET context_embedding = NULL FROM gone
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = gone.agent_id AND m.chat_id = gone.chat_id AND m.sequence > gone.sequence
+  AND m.status <> 'active' AND m.context_embedding IS NOT NULL;
 
 -- name: last_receipt
 -- The end of the chain of receipts.

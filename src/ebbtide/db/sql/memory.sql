@@ -41,14 +41,15 @@ SET maturity = CASE WHEN m.maturity = 'confirmed' AND m.content_hash <> %(conten
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s;
 
 -- name: following_turns
--- The turn after a forgotten or revised one, whose context vector was made with it, and the turn that is now before it.
+-- The turns right after a revised one, whose context vectors were made with it, and the turn that is now before them.
 SELECT n.id, n.embedding, p.embedding
 FROM memory n
 LEFT JOIN LATERAL (
-    SELECT b.embedding FROM memory b
+    SELECT b.sequence, b.embedding FROM memory b
     WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = %(chat)s AND b.sequence < n.sequence
       AND b.embedding IS NOT NULL AND b.status = 'active'
     ORDER BY b.sequence DESC LIMIT 1) p ON true
 WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.chat_id = %(chat)s AND n.sequence > %(sequence)s
+  AND coalesce(p.sequence, -1) <= %(sequence)s
   AND n.embedding IS NOT NULL AND n.status = 'active'
-ORDER BY n.sequence LIMIT 1;
+ORDER BY n.sequence;
