@@ -234,7 +234,7 @@ def test_heirs_are_followed_past_all_that_go() -> None:
 
 
 def test_no_vector_made_with_a_forgotten_turn_is_left(memory: Ebbtide, owner: Owner) -> None:
-    """Two memories may share a place in a chat, and each has earlier images: none keeps what the forgotten turn meant."""
+    """Two memories may share a place in a chat, and each has earlier images: none keeps what that turn meant."""
     chat = memory.scoped(chat="c")
     first = chat.remember("quince", seq=0).memory
     twin = chat.remember("ferry", seq=1).memory
