@@ -20,7 +20,7 @@ Way = Literal["exact", "indexed", "worded"]
 # A scope that large changes little between two counts, and counting it is not free.
 LARGE_SCOPE_SECONDS = 60.0
 # Words are counted in scopes of so many rows, and in the newest so many of larger ones.
-COUNTED_ROWS = 2_000
+COUNTED_ROWS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
