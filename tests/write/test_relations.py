@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from ebbtide import AsyncEbbtide, Ebbtide
 from ebbtide.clock import FixedClock
+from ebbtide.errors import Conflict
 from ebbtide.jobs.index import build_vector_index
 from tests.stores import DIMENSION, SETTINGS
 
@@ -251,3 +253,14 @@ async def test_a_large_namespace_is_searched_by_its_index(dsn: str, clock: Fixed
         second = await memory.remember("User prefers the dark mode in the editor.", vector=direction(0.95))
     assert first.memory is not None
     assert (second.outcome, second.related) == ("near_duplicate", (first.memory.id,))
+
+
+def test_of_identical_memories_exactly_one_is_live_however_they_come(memory: Ebbtide) -> None:
+    """There is nothing for a consolidation to lose: two live memories of one text in one namespace cannot be."""
+    first = memory.remember("The ferry leaves at seven.").memory
+    memory.import_records([{"content": "The ferry leaves at  seven."}, {"content": "The ferry leaves at seven."}])
+    memory.invalidate(first.id)
+    memory.remember("The ferry leaves at seven.")
+    with suppress(Conflict):
+        memory.restore(first.id)
+    assert [found.content for found in memory.browse()] == ["The ferry leaves at seven."]
