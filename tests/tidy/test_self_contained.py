@@ -38,7 +38,7 @@ BAD = [
 ]
 GOOD = [
     (rules.names_no_address, "ada@example.com, ada@mail.example, @pytest.fixture, postgresql://ada@localhost/db"),
-    (rules.names_no_foreign_path, "https://example.com/home/ada ./work/ada /tmp/ebbtide-1"),
+    (rules.names_no_foreign_path, "https://example.com/home/ada ./papers/ada /tmp/ebbtide-1"),
     (rules.names_nothing_denied, "The issue is open; agents and tissue 5."),
 ]
 
