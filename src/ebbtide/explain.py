@@ -41,7 +41,7 @@ REASONS = {
     "superseded": "It was superseded by {value}.",
     "not_yet_valid": "It is true only from {value} on.",
     "invalidated": "It has not been true since {value}.",
-    "filter": "A filter on kind, labels, tags or where leaves it out.",
+    "filter": "A filter on kind, labels, tags or where leaves it out, or the profile's list of kinds.",
     "unknown_then": "It was not known yet at {threshold}.",
     "not_a_candidate": "Neither search found it: its similarity is {value}, the farthest candidate's was {threshold}.",
     "beyond_candidates": "It holds {value} of the query's words, but {threshold} others come first in each search.",

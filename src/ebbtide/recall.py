@@ -112,6 +112,7 @@ async def search(
         min_score=min_score,
         min_similarity=min_similarity,
     )
+    scope = scope.within(ranking.kinds)
     shape = await shape_of(engine, scope)
     settings = engine.settings
     question = read_question(

@@ -6,13 +6,13 @@ import json
 import re
 from pathlib import Path
 
-from ebbtide.rank.presets import PRESETS
+from ebbtide.rank.strategies import BUILT_IN
 from tests.cli.conftest import Run
 from tests.tidy.tree import ROOT
 
 
 def test_profiles_are_listed_shown_and_saved(ebbtide: Run, tmp_path: Path) -> None:
-    assert [one["name"] for one in ebbtide("profiles", "list", "--json").json] == list(PRESETS)
+    assert [one["name"] for one in ebbtide("profiles", "list", "--json").json] == list(BUILT_IN)
     mine = ebbtide("profiles", "get", "agentium", "--json").json | {"name": "mine"}
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(mine), encoding="utf-8")

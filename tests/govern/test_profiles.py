@@ -32,6 +32,12 @@ def test_a_profile_is_kept_listed_and_used(memory: Ebbtide) -> None:
         "ibex",
         "ontheia",
         "tide",
+        "decision",
+        "comparative",
+        "relationship",
+        "temporal",
+        "exploratory",
+        "factual",
         "mine",
     ]
     memory.remember_many([{"content": f"ferry {number}", "importance": number / 10} for number in range(6)])
@@ -72,6 +78,11 @@ def test_a_warning_comes_back(memory: Ebbtide) -> None:
         ("factors", {"factors": [{"factor": "similarity", "weight": 0}]}),
         ("factors.0.weight", {"factors": [{"factor": "similarity", "weight": -1}]}),
         ("limit", {"limit": 0}),
+        ("kinds", {"kinds": []}),
+        ("kinds.0", {"kinds": ["song"]}),
+        ("decompose", {"decompose": 1}),
+        ("time_filter", {"time_filter": "yes"}),
+        ("rerank", {"rerank": None}),
         ("colour", {"colour": "red"}),
     ],
 )
@@ -80,7 +91,27 @@ def test_a_profile_that_cannot_be_computed_is_refused(memory: Ebbtide, field: st
         memory.profiles.save({**MINE, **change})
     assert (caught.value.field or "").startswith(field)
     assert caught.value.remedy
-    assert len(memory.profiles.list()) == 5
+    assert len(memory.profiles.list()) == 11
+
+
+def test_a_profile_with_an_intents_name_takes_the_place_of_its_strategy(memory: Ebbtide) -> None:
+    assert memory.profiles.get("decision").limit == 5
+    memory.profiles.save({**MINE, "name": "decision"})
+    assert memory.profiles.get("decision") == Profile.model_validate({**MINE, "name": "decision"})
+    names = [profile.name for profile in memory.profiles.list()]
+    assert names.count("decision") == 1
+    assert names.index("decision") < names.index("factual")
+    assert memory.scoped(tenant="another").profiles.get("decision").limit == 5
+
+
+def test_a_profiles_kinds_are_searched_where_the_caller_names_none(memory: Ebbtide) -> None:
+    kept = {kind: memory.remember(f"the ferry is a {kind}", kind=kind).memory for kind in ("fact", "note", "chunk")}
+    mine = {**MINE, "kinds": ["fact", "note"]}
+    assert {hit.kind for hit in memory.recall("ferry", profile=mine)} == {"fact", "note"}
+    assert {hit.kind for hit in memory.recall("ferry", profile=mine, kinds="chunk")} == {"chunk"}
+    assert kept["chunk"] is not None
+    explained = memory.explain("ferry", kept["chunk"].id, profile=mine)
+    assert (explained.rule, "kinds" in explained.reason) == ("filter", True)
 
 
 def test_an_unknown_profile_is_refused(memory: Ebbtide) -> None:

@@ -15,6 +15,7 @@ from ebbtide.errors import InvalidInput, InvalidProfile
 from ebbtide.rank.parts import Gates, Importance, Similarity
 from ebbtide.rank.presets import DEFAULT_PROFILE, IBEX, ONTHEIA, PRESETS, TIDE
 from ebbtide.rank.profile import Profile, narrow, parse_profile, review
+from ebbtide.rank.strategies import BUILT_IN
 
 SUM: dict[str, Any] = {"name": "mine", "law": "sum", "factors": [{"factor": "similarity", "weight": 1}]}
 
@@ -26,7 +27,7 @@ def refused(changes: dict[str, Any]) -> InvalidProfile:
     return refusal.value
 
 
-@pytest.mark.parametrize("profile", PRESETS.values(), ids=PRESETS)
+@pytest.mark.parametrize("profile", BUILT_IN.values(), ids=BUILT_IN)
 def test_presets_survive_json_exactly(profile: Profile) -> None:
     assert parse_profile(json.loads(profile.model_dump_json())) == profile
     assert Profile.model_validate_json(profile.model_dump_json()) == profile

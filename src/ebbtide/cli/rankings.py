@@ -21,13 +21,13 @@ __all__ = ["profiles"]
 
 @click.group(short_help="The rankings: list, get, save.")
 def profiles() -> None:
-    """The rankings there are: the presets, and those of the tenant."""
+    """The rankings there are: the presets, the strategies of the intents, and those of the tenant."""
 
 
 @profiles.command("list")
 @with_store
 async def list_(memory: AsyncEbbtide, out: Output) -> None:
-    """List the presets, then the tenant's own."""
+    """List the presets, then the strategies, then the tenant's own."""
     found = await memory.profiles.list()
     out.answer(found, lambda console: show_profiles(console, found))
 

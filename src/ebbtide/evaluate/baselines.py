@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ebbtide.errors import InvalidInput
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.parts import FullText, Gates, LexicalNeighbours, Similarity, TideParameters
-from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import MAXIMUM_LIMIT, Profile
+from ebbtide.rank.strategies import BUILT_IN
 from ebbtide.read.report import hits_of
 from ebbtide.recall import search
 from ebbtide.text import shown
@@ -54,14 +54,14 @@ FUSED = "rrf"
 
 
 def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
-    """A name for the report, and what ranks: a profile, a preset's name, or `vector`, `fulltext` or `rrf`.
+    """A name for the report, and what ranks: a profile, the name of a built-in one, or `vector`, `fulltext` or `rrf`.
 
     Raises:
         InvalidInput: there is no ranking of that name.
     """
     if profile == FUSED:
         return FUSED, fused
-    known = {**PRESETS, VECTOR.name: VECTOR, FULL_TEXT.name: FULL_TEXT}
+    known = {**BUILT_IN, VECTOR.name: VECTOR, FULL_TEXT.name: FULL_TEXT}
     chosen = profile if isinstance(profile, Profile) else known.get(profile)
     if chosen is None:
         raise InvalidInput(

@@ -11,6 +11,7 @@ from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.govern.access import ADMIN, READ, requires
 from ebbtide.rank.presets import DEFAULT_PROFILE, PRESETS
 from ebbtide.rank.profile import Profile, parse_profile, review
+from ebbtide.rank.strategies import STRATEGIES
 from ebbtide.text import shown
 
 if TYPE_CHECKING:
@@ -40,13 +41,15 @@ async def resolve_profile(engine: Engine, caller: Caller, profile: str | Profile
         raise InvalidInput(
             error.message,
             field="profile",
-            remedy=f"Use {', '.join(PRESETS)}, or save one.",
+            remedy=f"Use {', '.join((*PRESETS, *STRATEGIES))}, or save one.",
         ) from error
 
 
 @requires(ADMIN)
 async def save_profile(engine: Engine, caller: Caller, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
     """Keep a profile under its name, and answer with warnings about it.
+
+    One that has a strategy's name takes its place for this tenant: it answers the queries of that intent from then on.
 
     Raises:
         InvalidProfile: it cannot be computed.
@@ -66,7 +69,7 @@ async def save_profile(engine: Engine, caller: Caller, profile: Profile | Mappin
 
 @requires(READ)
 async def get_profile(engine: Engine, caller: Caller, name: str) -> Profile:
-    """A preset or a saved profile by its name.
+    """A preset, a strategy or a saved profile by its name; a saved one goes before the strategy of the same name.
 
     Raises:
         NotFound: the tenant has none of that name.
@@ -79,18 +82,21 @@ async def _find(engine: Engine, caller: Caller, name: str) -> Profile:
         return PRESETS[name]
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         row = await transaction.one("govern.profile", tenant=caller.tenant, name=name)
-    if row is None:
+    if row is not None:
+        return parse_profile(row[0])
+    if name not in STRATEGIES:
         raise NotFound(
             f"There is no profile {shown(name, 64)}.",
             field="profile",
             remedy="List the profiles to see which there are.",
         )
-    return parse_profile(row[0])
+    return STRATEGIES[name]
 
 
 @requires(READ)
 async def list_profiles(engine: Engine, caller: Caller) -> list[Profile]:
-    """The presets, then the tenant's own, by name."""
+    """The presets, then the strategies, each in the tenant's own form where it saved one, then its others by name."""
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.all("govern.profiles", tenant=caller.tenant)
-    return [*PRESETS.values(), *(parse_profile(row[0]) for row in rows)]
+    own = {profile.name: profile for profile in (parse_profile(row[0]) for row in rows)}
+    return list({**PRESETS, **STRATEGIES, **own}.values())

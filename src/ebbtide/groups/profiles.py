@@ -13,10 +13,12 @@ __all__ = ["AsyncProfiles"]
 
 
 class AsyncProfiles(Group):
-    """The rankings a tenant can use: the presets, and those it saved."""
+    """The rankings a tenant can use: the presets, the strategies of the intents, and those it saved."""
 
     async def save(self, profile: Profile | Mapping[str, Any]) -> tuple[str, ...]:
         """Keep a profile under its name; answers with warnings about it.
+
+        One with the name of an intent (`decision`, …) takes the place of that intent's strategy for this tenant.
 
         Raises:
             InvalidProfile: it cannot be computed as written; the error names the field.
@@ -25,7 +27,7 @@ class AsyncProfiles(Group):
         return await save_profile(await self.engine(), self.caller, profile)
 
     async def list(self) -> list[Profile]:
-        """The presets, then the tenant's own, by name."""
+        """The presets, then the strategies as they are for this tenant, then its own by name."""
         return await list_profiles(await self.engine(), self.caller)
 
     async def get(self, name: str) -> Profile:

@@ -86,6 +86,7 @@ ERYX = Profile(
     gates=Gates(min_similarity=0.7),
     full_text=FullText(search="fallback"),
     limit=10,
+    decompose=True,
 )
 
 TIDE = Profile(name="tide", law="listwise", tide=TideParameters(), limit=10)

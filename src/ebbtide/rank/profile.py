@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from ebbtide.errors import InvalidInput, InvalidProfile
 from ebbtide.rank.parts import Factor, FullText, Gates, Part, TideParameters
 from ebbtide.text import shown
+from ebbtide.types import Kind
 
 __all__ = ["MAXIMUM_LIMIT", "Profile", "narrow", "parse_profile", "review"]
 
@@ -23,6 +24,7 @@ LARGEST_PRIORITY = 1_000
 # Columns of the explanation that the laws themselves fill.
 RESERVED_NAMES = frozenset({"similarity", "fused", "cap", "quality"})
 
+Flag = Annotated[bool, Field(strict=True)]
 Limit = Annotated[int, Field(strict=True, ge=1, le=MAXIMUM_LIMIT)]
 _LIMIT: TypeAdapter[int] = TypeAdapter(Limit)
 
@@ -44,6 +46,10 @@ class Profile(Part):
         drop_personal_data: rows whose content holds structured personal data are not returned.
         limit: results of a recall that asks for no number; 1 to `max_limit`, which is at most 200.
         tide: the settings of `listwise`.
+        kinds: which kinds of memory are searched where the caller names none; None for all.
+        decompose: a query that asks for several things is searched for each of them too, and their ranks are fused.
+        time_filter: a query that names a time is answered from that time.
+        rerank: a reranker, where one is set, orders the best candidates anew.
 
     Raises:
         InvalidProfile: naming the field, and what to do about it.
@@ -64,6 +70,10 @@ class Profile(Part):
     limit: Limit = 10
     max_limit: Limit = MAXIMUM_LIMIT
     tide: TideParameters | None = None
+    kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] | None = None
+    decompose: Flag = False
+    time_filter: Flag = False
+    rerank: Flag = False
 
     @model_validator(mode="after")
     def _check_law(self) -> Self:

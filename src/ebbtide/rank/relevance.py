@@ -25,9 +25,9 @@ from ebbtide.rank.parts import (
     Similarity,
     Usefulness,
 )
-from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import Profile, parse_profile
 from ebbtide.rank.score import score
+from ebbtide.rank.strategies import BUILT_IN
 from ebbtide.text import shown
 
 __all__ = ["Relevance", "relevance"]
@@ -75,7 +75,7 @@ def relevance(
     is the effective one.
 
     Args:
-        profile: a preset's name, or a profile of your own, as such or as a mapping.
+        profile: the name of a preset or strategy, or a profile of your own, as such or as a mapping.
         similarity, importance, usefulness, confidence: in [0, 1].
         labels: category labels, or a single one.
         access_count: recalls so far, ≥ 0.
@@ -122,13 +122,13 @@ def _profile(profile: str | Profile | Mapping[str, Any]) -> Profile:
     if isinstance(profile, Mapping):
         profile = parse_profile(profile)
     if not isinstance(profile, Profile):
-        if not isinstance(profile, str) or profile not in PRESETS:
+        if not isinstance(profile, str) or profile not in BUILT_IN:
             raise InvalidInput(
                 f"There is no profile {shown(profile)}.",
                 field="profile",
-                remedy=f"Choose one of {', '.join(PRESETS)}, or give one of your own.",
+                remedy=f"Choose one of {', '.join(BUILT_IN)}, or give one of your own.",
             )
-        profile = PRESETS[profile]
+        profile = BUILT_IN[profile]
     if profile.law == "listwise":
         raise InvalidInput(
             f"The profile `{profile.name}` cannot score a single item: its score depends on the whole candidate list.",

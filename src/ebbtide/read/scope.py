@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -59,6 +59,10 @@ class Scope:
     def suffix(self) -> str:
         """The ending of the statements that read the store as it was."""
         return "" if self.as_of is None else "_past"
+
+    def within(self, kinds: tuple[str, ...] | None) -> Scope:
+        """The scope with these kinds where it names none itself."""
+        return self if kinds is None or self.kinds is not None else replace(self, kinds=kinds)
 
     def parameters(self, *, with_superseded: bool | None = None) -> dict[str, Any]:
         """The values of every placeholder in the fragment `readable`."""
