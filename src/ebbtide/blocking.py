@@ -224,6 +224,7 @@ class Ebbtide:
     update_importance = blocking(AsyncEbbtide.update_importance)
     feedback = blocking(AsyncEbbtide.feedback)
     record_run = blocking(AsyncEbbtide.record_run)
+    session_revision = blocking(AsyncEbbtide.session_revision)
     import_records = blocking(AsyncEbbtide.import_records)
 
     def __init__(self, inner: AsyncEbbtide, loop: LoopThread | None = None, *, owner: bool = False) -> None:

@@ -186,6 +186,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         vector: Any = None,
         idempotency_key: str | None = None,
         allow_pending: bool = False,
+        session_revision: int | None = None,
         tool: bool = False,
     ) -> Remembered:
         """Remember one statement; answers with what became of it.
@@ -208,12 +209,14 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             vector: the content's vector, where the caller has embedded already.
             idempotency_key: a retry with the same key gets the first answer again.
             allow_pending: store the text although the embedder fails; a job makes the vector later.
+            session_revision: what `session_revision()` was when the work on this began.
             tool: a language model's tool asks for it, which a policed handle's policy may forbid.
 
         Raises:
             InvalidInput: a value is not acceptable; the error names the field.
             NotFound: the memory to supersede does not exist.
             IdempotencyMismatch: the key was used with another body.
+            StaleRevision: something of the handle's session was forgotten since `session_revision`.
             ModelError: the embedder failed.
         """
         draft = Draft.model_construct(
@@ -222,18 +225,28 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             expires_at=expires_at, ttl_seconds=ttl_seconds, supersedes=supersedes, tags=tags, metadata=metadata,
             speaker=speaker, seq=seq, vector=vector, idempotency_key=idempotency_key,
         )  # fmt: skip
-        caller = by_tool(self.caller, tool)
-        return (await writes.remember_many(await self.engine(), caller, [draft], allow_pending=allow_pending))[0]
+        written = await self.remember_many(
+            [draft], allow_pending=allow_pending, session_revision=session_revision, tool=tool
+        )
+        return written[0]
 
     async def remember_many(
-        self, drafts: Sequence[Draft | Mapping[str, Any] | str], *, allow_pending: bool = False, tool: bool = False
+        self,
+        drafts: Sequence[Draft | Mapping[str, Any] | str],
+        *,
+        allow_pending: bool = False,
+        session_revision: int | None = None,
+        tool: bool = False,
     ) -> list[Remembered]:
         """Remember many statements in one transaction: all of them, or none; answers in their order.
 
         A draft is a text, a mapping with the arguments of `remember`, or a `Draft`. Errors name the draft's place.
+        `allow_pending` and `session_revision` are `remember`'s.
         """
-        caller = by_tool(self.caller, tool)
-        return await writes.remember_many(await self.engine(), caller, drafts, allow_pending=allow_pending)
+        return await writes.remember_many(
+            await self.engine(), by_tool(self.caller, tool), drafts, allow_pending=allow_pending,
+            session_revision=session_revision,
+        )  # fmt: skip
 
     async def recall(
         self,
@@ -332,6 +345,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         content: str,
         *,
         expected_revision: int | None = None,
+        session_revision: int | None = None,
         vector: Any = None,
         tool: bool = False,
         **changes: Any,
@@ -340,18 +354,13 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
 
         Raises:
             NotFound: the agent has no such memory.
-            StaleRevision: it is not at `expected_revision`.
+            StaleRevision: it is not at `expected_revision`, or the handle's session not at `session_revision`.
             Conflict: another live memory of the namespace says just that.
         """
         return await manage.revise(
-            await self.engine(),
-            by_tool(self.caller, tool),
-            memory_id,
-            content,
-            expected_revision=expected_revision,
-            vector=vector,
-            **changes,
-        )
+            await self.engine(), by_tool(self.caller, tool), memory_id, content, expected_revision=expected_revision,
+            session_revision=session_revision, vector=vector, **changes,
+        )  # fmt: skip
 
     async def export_records(self, *, tool: bool = False, **scope: Any) -> AsyncGenerator[dict[str, Any]]:
         """Memories with everything the store has of them, as JSON values, in the order of their ids.

@@ -89,11 +89,20 @@ async def change(
 
 @requires(WRITE)
 async def supersede(
-    engine: Engine, caller: Caller, old_id: UUID | str, content: str, *, allow_pending: bool = False, **fields: Any
+    engine: Engine,
+    caller: Caller,
+    old_id: UUID | str,
+    content: str,
+    *,
+    allow_pending: bool = False,
+    session_revision: int | None = None,
+    **fields: Any,
 ) -> Remembered:
     """Remember what holds in the place of a memory. See `AsyncEbbtide.supersede`."""
     draft = {**fields, "content": content, "supersedes": parse_id(old_id, "old_id")}
-    return (await remember_many(engine, caller, [draft], allow_pending=allow_pending))[0]
+    return (
+        await remember_many(engine, caller, [draft], allow_pending=allow_pending, session_revision=session_revision)
+    )[0]
 
 
 @requires(WRITE)
@@ -216,6 +225,7 @@ async def record_run(
     succeeded: bool = True,
     task: str | None = None,
     chat: str | None = None,
+    session_revision: int | None = None,
 ) -> list[Remembered]:
     """Remember what was asked and answered in a run. See `AsyncEbbtide.record_run`."""
     place = await rebound(engine, caller, verb="record_run", task=task, chat=chat)
@@ -229,7 +239,9 @@ async def record_run(
         for text, tag, shortest in ((asked, "run_input", SHORTEST_RUN_INPUT), (answered, "run_output", 1))
         if len(text) >= shortest
     ]
-    return await remember_many(engine, place, drafts) if succeeded and drafts else []
+    if not succeeded or not drafts:
+        return []
+    return await remember_many(engine, place, drafts, session_revision=session_revision)
 
 
 async def _live_successor(transaction: Transaction, caller: Caller, memory: Memory, now: datetime) -> UUID | None:

@@ -19,6 +19,7 @@ from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
+from ebbtide.write.fence import check_session_revision, fenced
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import memory_of
 from ebbtide.write.screen import admitted
@@ -149,6 +150,7 @@ async def revise(
     content: str,
     *,
     expected_revision: int | None = None,
+    session_revision: int | None = None,
     vector: Any = None,
     **changes: Any,
 ) -> Memory:
@@ -156,10 +158,11 @@ async def revise(
 
     Raises:
         NotFound: there is no such memory.
-        StaleRevision: it is not at `expected_revision`.
+        StaleRevision: it is not at `expected_revision`, or the caller's session not at `session_revision`.
         Conflict: another live memory says just that.
         InvalidInput: the rule on its namespace does not keep the personal data in the content.
     """
+    check_session_revision(caller, session_revision)
     now = engine.clock.now()
     id_ = parse_id(memory_id, "memory_id")
     before = await get(engine, caller, id_)
@@ -169,7 +172,7 @@ async def revise(
     made = checked.vector
     if made is None and engine.embedder is not None:
         made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
-    async with engine.database.transaction(caller.tenant) as transaction:
+    async with fenced(engine, caller, session_revision) as transaction:
         row = await lock_memory(transaction, caller, id_, expected_revision)
         previous = await _previous_vector(transaction, caller, row) if made is not None else None
         await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)

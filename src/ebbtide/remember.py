@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from ebbtide.errors import Conflict, InvalidInput, ModelError
+from ebbtide.errors import Conflict, InvalidInput, ModelError, StaleRevision
 from ebbtide.govern.access import WRITE, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import rules_in
@@ -28,6 +28,7 @@ from ebbtide.write.conflict import (
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplicates
 from ebbtide.write.echo import known_echoes, without_blocks
+from ebbtide.write.fence import check_session_revision, fenced
 from ebbtide.write.idempotency import body_hash, keep_answers, replay
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.relate import check_compared, relate
@@ -57,34 +58,47 @@ DRAFT_DEFAULTS = {name: field.get_default() for name, field in Draft.model_field
 
 @requires(WRITE)
 async def remember_many(
-    engine: Engine, caller: Caller, drafts: Sequence[Draft | Mapping[str, Any] | str], *, allow_pending: bool = False
+    engine: Engine,
+    caller: Caller,
+    drafts: Sequence[Draft | Mapping[str, Any] | str],
+    *,
+    allow_pending: bool = False,
+    session_revision: int | None = None,
 ) -> list[Remembered]:
     """Write memories in one transaction: all of them, or none.
 
-    `allow_pending` stores the text although the embedder fails, to be embedded later by a job.
+    `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
+    that of the caller's session when the work on these drafts began.
 
     Raises:
+        StaleRevision: something of the session was forgotten since.
         InvalidInput: a draft is not acceptable; the error names its place and field.
         IdempotencyMismatch: a key was used before with another body.
         ModelError: the embedder failed, and `allow_pending` is not set.
         NotFound: a memory that should be superseded does not exist.
         Forbidden: the policy does not let the caller write there.
     """
+    check_session_revision(caller, session_revision)
     now = engine.clock.now()
     checked = without_blocks(check_all(engine, caller, drafts, now))
     echoes = await known_echoes(engine, caller, checked)
     made: dict[str, NDArray[np.float32]] = {}
+    answers: dict[int, Remembered] = {}
     for attempt in range(TRIES):
         answers = {**echoes, **await replay(engine, caller, checked)}
         async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
             batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
             known = await known_duplicates(transaction, caller, batch, now)
+        if not (batch.drafts or batch.withheld):
+            break
         batch = await embed(engine, batch, known, made, allow_pending=allow_pending)
         batch = await relate(engine, caller, batch, known, now)
         batch = await classify(engine, batch)
         try:
-            async with engine.database.transaction(caller.tenant) as transaction:
+            async with fenced(engine, caller, session_revision) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
+        except StaleRevision:
+            raise
         except Conflict:
             if attempt == TRIES - 1:
                 raise
@@ -93,8 +107,8 @@ async def remember_many(
         engine.tenants.add(caller.tenant)
         engine.scopes.forget(caller.tenant)
         answers.update(stored)
-        return [answers[place] for place in range(len(checked))]
-    raise AssertionError("unreachable")
+        break
+    return [answers[place] for place in range(len(checked))]
 
 
 def check_all(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ebbtide.cli.lifecycle import supersede
 from ebbtide.cli.memories import remember
 from tests.cli.conftest import Run
@@ -82,3 +84,30 @@ def test_a_run_is_recorded(ebbtide: Run) -> None:
     assert len(ebbtide("record-run", "And now?", "-", "--json", stdin="Channel 16.\n").json) == 1
     assert ebbtide("record-run", request, "It broke.", "--failed", "--json").json == []
     assert ebbtide("record-run", request, "Another.").out.count("\n") == 2
+
+
+def test_late_work_of_a_session_is_refused(ebbtide: Run) -> None:
+    of_session = ("--session", "s", "--json")
+    told = ebbtide("remember", "The safe opens with 4471.", *of_session).json["memory"]
+    captured = ebbtide("session-revision", *of_session).json
+    assert captured == {"session": "s", "revision": 1}
+    assert ebbtide("remember", "A code was told.", "--session-revision", 1, *of_session).code == 0
+    ebbtide("forget", told["id"], "--expected-revision", 1, *of_session)
+    assert ebbtide("session-revision", "--session", "s").out == "s  revision 2\n"
+    for late in (
+        ("remember", "A safe was named."),
+        ("supersede", told["id"], "A safe was named."),
+        ("revise", told["id"], "A safe was named."),
+        ("record-run", "Which safe?", "The small one."),
+    ):
+        refused = ebbtide(*late, "--session-revision", 1, *of_session)
+        assert (refused.code, refused.json["error"]["code"]) in ((1, "stale_revision"), (1, "not_found")), late
+    assert ebbtide("session-revision", "--json").json["error"]["field"] == "session"
+
+
+def test_a_file_of_late_drafts_is_refused(ebbtide: Run, tmp_path: Path) -> None:
+    file = tmp_path / "drafts.jsonl"
+    file.write_text('{"content": "One."}\n{"content": "Two."}\n')
+    refused = ebbtide("remember", "--file", file, "--session", "s", "--session-revision", 3, "--json")
+    assert refused.json["error"]["field"] == "session_revision"
+    assert len(ebbtide("remember", "--file", file, "--session", "s", "--session-revision", 1, "--json").json) == 2

@@ -12,6 +12,7 @@ import pytest
 
 from ebbtide import Ebbtide
 from ebbtide.errors import NotFound
+from tests.faults.program import SESSION
 
 
 @dataclass
@@ -134,6 +135,7 @@ class Ledger:
         assert memory.receipts.verify() == ()
         assert {UUID(receipt["id"]) for receipt in self.receipts} == set(self.forgotten)
         assert len(memory.receipts.list(limit=1000)) == len(self.receipts)
+        assert memory.scoped(session=SESSION).session_revision() == 1 + len(self.receipts)
         for receipt in self.receipts:
             check = memory.verify_receipt(receipt)
             assert check.valid, check.problems

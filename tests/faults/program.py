@@ -22,13 +22,14 @@ SETTINGS = Settings.from_environment(
     {}, in_process_worker=False, scope_cache_seconds=0, purge_after_days=0, pool_connections=2
 )
 EMBEDDER = "fake:32"
+SESSION = "s"
 
 
 class Writer:
     """Deeds on the memories of one tenant, chosen by chance."""
 
     def __init__(self, memory: Ebbtide, notes: int, tenant: str) -> None:
-        self.memory = memory.scoped(tenant=tenant)
+        self.memory = memory.scoped(tenant=tenant, session=SESSION)
         self.notes = notes
         self.tenant = tenant
         self.random = Random(tenant)
@@ -52,7 +53,7 @@ class Writer:
     def remember(self) -> None:
         content = self.text()
         self.note(tries="remember", contents=[content])
-        self.took([self.memory.remember(content)])
+        self.took([self.memory.remember(content, session_revision=self.memory.session_revision())])
 
     def remember_many(self) -> None:
         contents = [self.text() for _ in range(self.random.randint(2, 12))]
@@ -66,7 +67,10 @@ class Writer:
 
     def import_records(self) -> None:
         now = self.memory.run(self.memory.inner.engine).clock.now()
-        records = [{"id": str(new_id(now)), "content": self.text()} for _ in range(self.random.randint(2, 6))]
+        records = [
+            {"id": str(new_id(now)), "content": self.text(), "session": SESSION}
+            for _ in range(self.random.randint(2, 6))
+        ]
         ids = [UUID(record["id"]) for record in records]
         self.note(tries="import", contents=[record["content"] for record in records], ids=ids)
         assert self.memory.import_records(records).imported == len(records)

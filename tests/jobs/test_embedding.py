@@ -89,6 +89,9 @@ async def test_a_vector_is_not_stored_over_what_changed_meanwhile(
     assert (await nearest(async_memory, "The new text.", min_similarity=0.99)) == [revised]
     with pytest.raises(NotFound):
         await async_memory.get(forgotten)
+    warnings = await async_memory.audit.entries(action="warning")
+    assert {one.memory_id for one in warnings} == {revised, forgotten}
+    assert all(one.detail == {"operation": "embed_pending", "refused": "stale_revision"} for one in warnings)
 
 
 async def test_what_was_pending_is_embedded_once_there_is_an_embedder(

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 import ebbtide
 from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
+from ebbtide.db.queue import enqueue
+from ebbtide.engine import Engine
 from ebbtide.errors import Conflict, ModelUnavailable
+from ebbtide.jobs.worker import TASKS, Task
+from ebbtide.remember import remember_many
+from ebbtide.types import Caller
+from ebbtide.write.fence import read_session_revision
 from tests import stores
 from tests.jobs.support import (
     PATIENCE_SECONDS,
@@ -104,6 +110,37 @@ async def test_a_job_that_fails_for_good_is_told_of_and_can_be_tried_again(
         await eventually(lambda: all_done(async_memory))
     assert await async_memory.jobs.list("failed") == []
     assert not (await async_memory.get(id_)).embedding_pending
+
+
+async def test_a_job_whose_session_moved_on_is_refused_visibly_and_once(
+    async_memory: AsyncEbbtide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = async_memory.scoped(session="s")
+    told = (await session.remember("The safe opens with 4471.")).memory
+    assert told is not None
+    runs: list[int] = []
+
+    async def summarise(engine: Engine, *, tenant: str, session: str, session_revision: int) -> None:
+        runs.append(session_revision)
+        caller = Caller(tenant, "default", session=session)
+        await remember_many(engine, caller, ["A safe's code was told."], session_revision=session_revision)
+
+    monkeypatch.setitem(TASKS, "summarise", Task(summarise))
+    engine = await async_memory.engine()
+    for late in (False, True):
+        async with engine.database.transaction("default") as transaction:
+            captured = await read_session_revision(transaction, session.caller)
+            await enqueue(transaction.connection, "summarise", tenant="default", session="s", session_revision=captured)
+        if late:
+            await session.forget(told.id, 1)
+        async with worker(async_memory):
+            await eventually(lambda: all_done(async_memory))
+    assert sorted(await statuses(async_memory, "summarise")) == ["failed", "succeeded"]
+    [job] = await async_memory.jobs.list("failed")
+    assert job.attempts == 1
+    assert job.error is not None
+    assert job.error.startswith("StaleRevision: The session is at revision 2, not 1")
+    assert runs == [1, 1]
 
 
 async def test_a_job_that_fails_while_another_waits_makes_way_for_it(

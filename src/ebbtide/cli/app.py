@@ -67,6 +67,7 @@ COMMANDS: tuple[click.Command, ...] = (
     lifecycle.importance,
     lifecycle.feedback,
     lifecycle.record_run,
+    lifecycle.session_revision,
     memories.forget,
     proofs.forget_where,
     proofs.erase,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.memories import outcome_of, remember, show_outcomes
+from ebbtide.cli.memories import outcome_of, remember, session_revision_option, show_outcomes
 from ebbtide.cli.options import given_only, text_of, with_new_store, with_store
 from ebbtide.cli.output import line
 from ebbtide.types import Draft
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ebbtide.handle import AsyncEbbtide
     from ebbtide.types import Memory
 
-__all__ = ["confirm", "feedback", "importance", "invalidate", "record_run", "restore", "supersede"]
+__all__ = ["confirm", "feedback", "importance", "invalidate", "record_run", "restore", "session_revision", "supersede"]
 
-FIELDS = ({*Draft.model_fields} | {"allow_pending"}) - {"content", "supersedes"}
+FIELDS = ({*Draft.model_fields} | {"allow_pending", "session_revision"}) - {"content", "supersedes"}
 
 expected_revision = click.option(
     "--expected-revision", type=int, metavar="N", help="Refuse if it has changed since this revision."
@@ -91,14 +91,28 @@ async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: An
 @click.argument("asked", metavar="INPUT")
 @click.argument("answered", metavar="OUTPUT", required=False)
 @click.option("--failed", is_flag=True, help="The run failed: nothing is kept.")
+@session_revision_option
 @with_new_store
-async def record_run(memory: AsyncEbbtide, out: Output, asked: str, answered: str | None, failed: bool) -> None:
+async def record_run(
+    memory: AsyncEbbtide, out: Output, asked: str, answered: str | None, failed: bool, session_revision: int | None
+) -> None:
     """Remember the INPUT of a run, from 80 characters on, and its OUTPUT; without it, or with -, standard input.
 
     A context block within them is left out. --task and --chat say where the run was.
     """
-    remembered = await memory.record_run(asked, text_of(answered, "output"), succeeded=not failed)
+    remembered = await memory.record_run(
+        asked, text_of(answered, "output"), succeeded=not failed, session_revision=session_revision
+    )
     out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
+
+
+@click.command("session-revision", short_help="Show the revision of a session, for work that derives from it.")
+@with_store
+async def session_revision(memory: AsyncEbbtide, out: Output) -> None:
+    """Show the revision of --session: given with a write, that is refused if something of it was forgotten since."""
+    revision = await memory.session_revision()
+    answer = {"session": memory.caller.session, "revision": revision}
+    out.answer(answer, lambda console: line(console, f"{memory.caller.session}  revision {revision}"))
 
 
 def tell(out: Output, memory: Memory, what: str | None = None) -> None:

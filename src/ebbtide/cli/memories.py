@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from ebbtide.handle import AsyncEbbtide
     from ebbtide.types import Memory, Remembered, Version
 
-__all__ = ["browse", "forget", "get", "history", "remember", "revise"]
+__all__ = ["browse", "forget", "get", "history", "remember", "revise", "session_revision_option"]
+
+
+session_revision_option = click.option(
+    "--session-revision", type=int, metavar="N", help="Refuse if something of --session was forgotten since."
+)
 
 
 @click.command(short_help="Remember a statement, or a file of them.")
@@ -54,6 +59,7 @@ __all__ = ["browse", "forget", "get", "history", "remember", "revise"]
 @json_option("--vector", "Its vector, where you have it.")
 @click.option("--idempotency-key", metavar="KEY", help="A retry with the same key gets the first answer.")
 @click.option("--allow-pending", is_flag=True, help="Store the text although the embedder fails.")
+@session_revision_option
 @with_new_store
 async def remember(memory: AsyncEbbtide, out: Output, content: str | None, file: str | None, **fields: Any) -> None:
     """Remember CONTENT; without it, or with -, what standard input says.
@@ -72,14 +78,14 @@ async def remember_file(
 ) -> None:
     """Remember every draft of a file."""
     given = given_only(fields)
-    pending = bool(given.pop("allow_pending", False))
+    shared = {name: given.pop(name) for name in ("allow_pending", "session_revision") if name in given}
     unfit = "content" if content is not None else next(iter(given), None)
     if unfit is not None:
         raise InvalidInput(
             f"{unfit} was given beside a file of drafts.", field=unfit, remedy="Write it into the drafts of the file."
         )
     drafts = json_lines(read_input(file, "file"), "file")
-    remembered = await memory.remember_many(drafts, allow_pending=pending)
+    remembered = await memory.remember_many(drafts, **shared)
     out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
 
 
@@ -168,6 +174,7 @@ def show_history(console: Console, versions: list[Version]) -> None:
 @click.argument("memory_id", metavar="ID")
 @click.argument("content", required=False)
 @click.option("--expected-revision", type=int, metavar="N", help="Refuse if it has changed since this revision.")
+@session_revision_option
 @click.option("--importance", type=float, metavar="X", help="0 to 1.")
 @click.option("--confidence", type=float, metavar="X", help="0 to 1.")
 @click.option("--kind", metavar="KIND", help="What it is.")

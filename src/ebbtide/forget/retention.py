@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ebbtide.engine import Engine
 
-__all__ = ["forget_outlived", "purge"]
+__all__ = ["UPKEEP", "forget_outlived", "purge"]
 
 BATCH = 1_000
 UPKEEP = "ebbtide"

@@ -108,13 +108,13 @@ async def _refresh_turns(transaction: Transaction, tenant: str, rows: Sequence[A
 
 
 async def _fence_sessions(transaction: Transaction, tenant: str, rows: Sequence[Any], now: datetime) -> None:
-    sessions = {row.session: row for row in rows if row.session is not None}
+    sessions = {(row.agent, row.session): row for row in rows if row.session is not None}
     if sessions:
         await transaction.run(
             "forget.fence_sessions",
             tenant=tenant,
-            sessions=list(sessions),
-            agents=[row.agent for row in sessions.values()],
+            agents=[agent for agent, _ in sessions],
+            sessions=[session for _, session in sessions],
             users=[row.user for row in sessions.values()],
             now=now,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ebbtide import lifecycle
+from ebbtide import lifecycle, sessions
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -19,7 +19,13 @@ class LifecycleVerbs:
     """What can be done with a memory after it was written. Each change keeps the old image and raises the revision."""
 
     async def supersede(
-        self: Handle, old_id: UUID | str, content: str, *, allow_pending: bool = False, **fields: Any
+        self: Handle,
+        old_id: UUID | str,
+        content: str,
+        *,
+        allow_pending: bool = False,
+        session_revision: int | None = None,
+        **fields: Any,
     ) -> Remembered:
         """Remember what holds in the place of a memory, or of what replaced it meanwhile.
 
@@ -29,11 +35,13 @@ class LifecycleVerbs:
         Raises:
             InvalidInput: a value is not acceptable; the error names the field.
             NotFound: the agent has no memory `old_id`, or it was forgotten.
+            StaleRevision: something of the handle's session was forgotten since `session_revision`.
             ModelError: the embedder failed.
         """
         return await lifecycle.supersede(
-            await self.engine(), self.caller, old_id, content, allow_pending=allow_pending, **fields
-        )
+            await self.engine(), self.caller, old_id, content, allow_pending=allow_pending,
+            session_revision=session_revision, **fields,
+        )  # fmt: skip
 
     async def invalidate(
         self: Handle, memory_id: UUID | str, at: Any = None, expected_revision: int | None = None
@@ -112,6 +120,7 @@ class LifecycleVerbs:
         succeeded: bool = True,
         task: str | None = None,
         chat: str | None = None,
+        session_revision: int | None = None,
     ) -> list[Remembered]:
         """Remember what was asked and answered in a run of the agent, in the default namespace; answers in that order.
 
@@ -121,8 +130,22 @@ class LifecycleVerbs:
 
         Raises:
             InvalidInput: a text or a name is not acceptable.
+            StaleRevision: something of the handle's session was forgotten since `session_revision`.
             ModelError: the embedder failed.
         """
         return await lifecycle.record_run(
-            await self.engine(), self.caller, input, output, succeeded=succeeded, task=task, chat=chat
-        )
+            await self.engine(), self.caller, input, output, succeeded=succeeded, task=task, chat=chat,
+            session_revision=session_revision,
+        )  # fmt: skip
+
+    async def session_revision(self: Handle) -> int:
+        """The revision of the handle's session, from 1 on; each forgetting of one of its memories raises it.
+
+        Work that derives something from a session's memories captures this before it reads them, and gives it to
+        `remember`, `remember_many`, `supersede`, `revise` or `record_run`: what comes late is refused with
+        `StaleRevision`. Sessions of the same name of two agents have nothing to do with each other.
+
+        Raises:
+            InvalidInput: the handle has no session.
+        """
+        return await sessions.session_revision(await self.engine(), self.caller)

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.db.queue import EMBEDDING_QUEUE, enqueue, lock_of
 from ebbtide.db.vectors import as_halfvecs
-from ebbtide.errors import ModelUnavailable
+from ebbtide.errors import ModelUnavailable, StaleRevision
+from ebbtide.forget.retention import UPKEEP
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.tenants import list_tenants
 from ebbtide.text import embedding_text
+from ebbtide.types import Caller
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import EMBED_PENDING, enqueue_embedding
 from ebbtide.write.rows import Row, memory_of
@@ -31,7 +34,8 @@ MEMORIES_A_JOB = 64
 async def embed_pending(engine: Engine, *, tenant: str) -> None:
     """Embed the tenant's next 64 pending memories, and ask for another job where more remain.
 
-    A vector is stored only where the memory still is at the revision and the content that were embedded.
+    A vector is stored only where the memory still is at the revision and the content that were embedded; of one that
+    is refused the audit warns.
 
     Raises:
         ModelError: the embedder failed.
@@ -46,13 +50,15 @@ async def embed_pending(engine: Engine, *, tenant: str) -> None:
     vectors = await engine.embedder.embed([embedding_text(memory.content, memory.speaker) for memory in memories])
     rows = [Row(memory, row[-1], vector) for memory, row, vector in zip(memories, found, vectors, strict=True)]
     async with engine.database.transaction(tenant) as transaction:
-        await store_vectors(transaction, tenant, rows)
+        late = await store_vectors(transaction, tenant, rows)
+        refused = [(id_, {"operation": EMBED_PENDING, "refused": StaleRevision.code}) for id_ in late]
+        await write_audit(transaction, Caller(tenant, UPKEEP), "warning", refused, engine.clock.now())
         if (await transaction.one("jobs.has_pending", tenant=tenant))[0]:
             await enqueue_embedding(transaction, tenant)
 
 
-async def store_vectors(transaction: Transaction, tenant: str, rows: Sequence[Row]) -> None:
-    """Give memories that did not change meanwhile their vectors, and turns those of their context."""
+async def store_vectors(transaction: Transaction, tenant: str, rows: Sequence[Row]) -> list[UUID]:
+    """Give memories their vectors, and turns those of their context; answers with those that changed meanwhile."""
     locked = await transaction.all(
         "jobs.fence",
         tenant=tenant,
@@ -79,6 +85,7 @@ async def store_vectors(transaction: Transaction, tenant: str, rows: Sequence[Ro
         context_embeddings=as_halfvecs(row.context_embedding for row in done),
     )
     await set_context(transaction, tenant, following)
+    return [row.memory.id for row in rows if row.memory.id not in unchanged]
 
 
 async def enqueue_resumption(connection: AsyncConnection[Any]) -> None:

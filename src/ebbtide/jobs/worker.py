@@ -19,7 +19,7 @@ from ebbtide.background import end
 from ebbtide.db.owner import owner_connection, queue_connector
 from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
-from ebbtide.errors import EbbtideError
+from ebbtide.errors import EbbtideError, StaleRevision
 from ebbtide.jobs.embedding import RESUME_EMBEDDING, embed_pending, enqueue_resumption, resume_embedding
 from ebbtide.jobs.index import BUILD_VECTOR_INDEX, build_vector_index
 from ebbtide.jobs.upkeep import TIDY, TIDY_TENANT, tidy, tidy_tenant
@@ -71,8 +71,15 @@ class JobFailed(Exception):
     """What the queue is told of a failure: nothing that a memory says can be in it."""
 
 
+class JobLate(JobFailed):
+    """What a job captured when it was asked for holds no longer, and would not at another attempt either."""
+
+
 class Backoff(BaseRetryStrategy):
-    """Five retries, each after three times the wait before; a job that a stopping worker cut short runs anew."""
+    """Five retries, each after three times the wait before; a job that a stopping worker cut short runs anew.
+
+    One that came late is never tried again.
+    """
 
     def __init__(self, first_seconds: float) -> None:
         self.first_seconds = first_seconds
@@ -81,7 +88,7 @@ class Backoff(BaseRetryStrategy):
         """When a job that failed runs again; None for never."""
         if isinstance(exception, asyncio.CancelledError):
             return RetryDecision(retry_in={"seconds": 0})
-        if job.attempts >= RETRIES:
+        if job.attempts >= RETRIES or isinstance(exception, JobLate):
             return None
         milliseconds = int(1000 * self.first_seconds * RETRY_GROWTH**job.attempts)
         return RetryDecision(retry_in={"milliseconds": milliseconds})
@@ -191,7 +198,7 @@ def watched(app: App, engine: Engine) -> Callable[[Callable[[], Awaitable[Any]],
         except Exception as error:  # noqa: BLE001 - whatever it was is noted, and the queue decides what follows
             told = message_of(error)
             await record_failure(app, engine, context.job.id, told)
-            raise JobFailed(told) from None
+            raise (JobLate if isinstance(error, StaleRevision) else JobFailed)(told) from None
 
     return run
 

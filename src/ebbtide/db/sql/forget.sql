@@ -138,11 +138,18 @@ DELETE FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid
 
 -- name: fence_sessions
 -- Raises the revisions of sessions, so that work which started before is turned away.
-INSERT INTO session AS s (tenant_id, session_id, agent_id, user_id, revision, created_at)
-SELECT %(tenant)s, t.session, t.agent, t.person, 2, %(now)s
-FROM unnest(%(sessions)s::text[], %(agents)s::text[], %(users)s::text[]) AS t(session, agent, person)
-ORDER BY t.session
-ON CONFLICT (tenant_id, session_id) DO UPDATE SET revision = s.revision + 1;
+INSERT INTO session AS s (tenant_id, agent_id, session_id, user_id, revision, created_at)
+SELECT %(tenant)s, f.agent, f.session, f.person, 1 + coalesce((SELECT t.session_revision FROM tenant t WHERE t.tenant_id = %(tenant)s), 1),
+       %(now)s
+FROM unnest(%(agents)s::text[], %(sessions)s::text[], %(users)s::text[]) AS f(agent, session, person)
+ORDER BY f.agent, f.session
+ON CONFLICT (tenant_id, agent_id, session_id) DO UPDATE SET revision = s.revision + 1;
+
+-- name: session_revision
+-- The revision of an agent's session; where nothing of it was forgotten, that of all such sessions of the tenant.
+SELECT coalesce(
+    (SELECT s.revision FROM session s WHERE s.tenant_id = %(tenant)s AND s.agent_id = %(agent)s AND s.session_id = %(session)s),
+    (SELECT t.session_revision FROM tenant t WHERE t.tenant_id = %(tenant)s), 1);
 
 -- name: turns_after
 -- The turns of conversations that come right after one that went, with their own vectors and those now before them. Several
@@ -262,7 +269,8 @@ SELECT (SELECT count(*) FROM recalls) AS recalls, (SELECT count(*) FROM hits) AS
        (SELECT count(*) FROM sessions) AS sessions;
 
 -- name: clean_tenant
--- Everything of a tenant but tombstones, receipts, the audit and the tenant's name.
+-- Everything of a tenant but tombstones, receipts, the audit and the tenant's name. Sessions without a name fence late work as
+-- those with one did: their revision is above all there were.
 WITH keys AS (DELETE FROM api_key t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 policies AS (DELETE FROM policy t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 rules AS (DELETE FROM namespace_rule t WHERE t.tenant_id = %(tenant)s RETURNING 1),
@@ -272,7 +280,7 @@ relations AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s RETURNING 1)
 aliases AS (DELETE FROM entity_alias t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 entities AS (DELETE FROM entity t WHERE t.tenant_id = %(tenant)s RETURNING 1),
-sessions AS (DELETE FROM session t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+sessions AS (DELETE FROM session t WHERE t.tenant_id = %(tenant)s RETURNING t.revision),
 turns AS (DELETE FROM turn t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 documents AS (DELETE FROM document t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 holds AS (DELETE FROM legal_hold t WHERE t.tenant_id = %(tenant)s RETURNING 1),
@@ -282,7 +290,9 @@ hits AS (DELETE FROM recall_hit t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 routes AS (DELETE FROM route_statistic t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 lexemes AS (DELETE FROM lexeme_statistic t WHERE t.tenant_id = %(tenant)s RETURNING 1),
-settings AS (UPDATE tenant t SET settings = '{}', governance = NULL WHERE t.tenant_id = %(tenant)s RETURNING 1)
+settings AS (UPDATE tenant t SET settings = '{}', governance = NULL,
+                                 session_revision = 1 + greatest(t.session_revision, (SELECT max(revision) FROM sessions))
+             WHERE t.tenant_id = %(tenant)s RETURNING 1)
 SELECT (SELECT count(*) FROM keys) AS keys, (SELECT count(*) FROM policies) AS policies, (SELECT count(*) FROM rules) AS rules,
        (SELECT count(*) FROM profiles) AS profiles, (SELECT count(*) FROM entities) AS entities, (SELECT count(*) FROM sessions) AS sessions,
        (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM holds) AS holds,

@@ -20,10 +20,12 @@ CREATE TABLE store (
 );
 
 -- `governance` is a new value whenever a policy or a rule of the tenant changes: what was read of them at another is out of date.
+-- `session_revision` is that of every session without a row of its own.
 CREATE TABLE tenant (
     tenant_id text PRIMARY KEY,
     settings jsonb NOT NULL DEFAULT '{}',
     governance uuid,
+    session_revision integer NOT NULL DEFAULT 1,
     created_at timestamptz NOT NULL
 );
 
@@ -284,15 +286,16 @@ CREATE TABLE derivation (
 );
 CREATE INDEX derivation_premise ON derivation (tenant_id, premise_id);
 
--- A session's revision fences late work: what was captured at an older one is refused.
+-- A session's revision fences late work: what was captured at an older one is refused. There is a row once something of a
+-- session was forgotten.
 CREATE TABLE session (
     tenant_id text NOT NULL,
-    session_id text NOT NULL,
     agent_id text NOT NULL,
+    session_id text NOT NULL,
     user_id text,
-    revision integer NOT NULL DEFAULT 1,
+    revision integer NOT NULL,
     created_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, session_id)
+    PRIMARY KEY (tenant_id, agent_id, session_id)
 );
 
 CREATE TABLE turn (
