@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ebbtide.rank.fusion import reciprocal_rank_fusion
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.relevance import Relevance, relevance
+    from ebbtide.read.decompose import decompose
+    from ebbtide.read.intent import Classification, classify
     from ebbtide.read.where import Filter, where
     from ebbtide.settings import Settings
     from ebbtide.types import (
@@ -49,6 +51,7 @@ __all__ = [
     "AuditCheck",
     "AuditEntry",
     "Candidate",
+    "Classification",
     "ContextBlock",
     "Dispute",
     "Draft",
@@ -78,6 +81,8 @@ __all__ = [
     "TagFilter",
     "Trace",
     "Version",
+    "classify",
+    "decompose",
     "reciprocal_rank_fusion",
     "relevance",
     "where",
@@ -89,6 +94,7 @@ _HOMES = {
     "AuditCheck": "ebbtide.evidence",
     "AuditEntry": "ebbtide.evidence",
     "Candidate": "ebbtide.evidence",
+    "Classification": "ebbtide.read.intent",
     "ContextBlock": "ebbtide.types",
     "Dispute": "ebbtide.types",
     "Draft": "ebbtide.types",
@@ -118,6 +124,8 @@ _HOMES = {
     "TagFilter": "ebbtide.types",
     "Trace": "ebbtide.types",
     "Version": "ebbtide.types",
+    "classify": "ebbtide.read.intent",
+    "decompose": "ebbtide.read.decompose",
     "reciprocal_rank_fusion": "ebbtide.rank.fusion",
     "relevance": "ebbtide.rank.relevance",
     "where": "ebbtide.read.where",
