@@ -255,11 +255,14 @@ class Ebbtide:
         embedder: Embedder | str | None = "",
         settings: Settings | None = None,
         clock: Clock | None = None,
+        tokenizer: Callable[[str], int] | None = None,
     ) -> Self:
         """Open the store at `location`: a folder with a PostgreSQL of its own, or a `postgresql://` DSN.
 
         Use it as `with Ebbtide.open(…) as memory:`, or call `close()`. Without a location the setting `store` holds.
         `embedder` is an embedder, or what the setting of that name takes; None is full text alone.
+        `tokenizer` counts the tokens of a text for context blocks, and may be called from any thread; the embedder's
+        does unless given.
 
         Raises:
             InvalidInput: a name or the time zone is not acceptable.
@@ -267,7 +270,7 @@ class Ebbtide:
         """
         inner = AsyncEbbtide.open(
             location, tenant=tenant, agent=agent, user=user, task=task, chat=chat, session=session, timezone=timezone,
-            embedder=embedder, settings=settings, clock=clock,
+            embedder=embedder, settings=settings, clock=clock, tokenizer=tokenizer,
         )  # fmt: skip
         loop = LoopThread()
         try:

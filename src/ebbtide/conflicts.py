@@ -17,6 +17,7 @@ from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
 from ebbtide.write.screen import admitted
 from ebbtide.write.supersede import Successor, supersede
+from ebbtide.write.tokens import counts_of
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ async def _store_merged(
         if content_hash(side.content) == digest and side.namespace == merged.draft.namespace:
             return side
     memory = from_draft(merged.draft, caller, now=now, pending=merged.vector is None)
-    row = Row(memory, digest, merged.vector, personal_data=merged.kinds)
+    tokens = (await counts_of(engine, [memory.content]))[0]
+    row = Row(memory, digest, merged.vector, None, merged.kinds, tokens=tokens, counted_by=engine.counter.name)
     if not await insert(transaction, caller.tenant, engine.facts.text_search_configuration, [row]):
         raise Conflict(
             "Another live memory of this namespace says just that.",

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, ContextBlock
 
-__all__ = ["context", "count_tokens"]
-
-CHARACTERS_A_TOKEN = 4
+__all__ = ["context"]
 
 
 @requires(READ, search=True)
@@ -33,14 +31,7 @@ async def context(
     return render_block(
         note_access(engine, searched),
         searched.rules,
-        count_tokens=lambda text: count_tokens(engine, text),
+        count_tokens=engine.counter.count,
         budget=budget,
         timezone=caller.timezone,
     )
-
-
-def count_tokens(engine: Engine, text: str) -> int:
-    """Tokens of a text by the embedder's tokenizer; four characters a token where there is none."""
-    if engine.embedder is None:
-        return -(-len(text) // CHARACTERS_A_TOKEN)
-    return engine.embedder.count_tokens(text)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
 
 from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ReadBuffer, ScopeCache
+from ebbtide.models.tokens import TokenCounter, create_counter
 
 __all__ = ["Engine"]
 
@@ -23,6 +24,7 @@ class Engine:
     """One opened store with the model, the settings and the clock it is used with.
 
     `tenants` are those the store is known to know; `outgrown` are those with a scope too large for exact search.
+    `counter` counts tokens.
     """
 
     database: Database
@@ -37,6 +39,7 @@ class Engine:
     governance: GovernanceCache = field(default_factory=GovernanceCache)
     classifier: Classifier | None = None
     tenants: set[str] = field(default_factory=set[str])
+    counter: TokenCounter = field(default_factory=lambda: create_counter(None, None))
 
     @property
     def dimension(self) -> int | None:

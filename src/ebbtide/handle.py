@@ -83,18 +83,21 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         embedder: Embedder | str | None = "",
         settings: Settings | None = None,
         clock: Clock | None = None,
+        tokenizer: Callable[[str], int] | None = None,
     ) -> Self:
         """A handle on the store at `location`: a folder with a PostgreSQL of its own, or a `postgresql://` DSN.
 
         Use it as `async with AsyncEbbtide.open(…) as memory:`, or `await` it and call `close()`. Without a location the
         setting `store` holds. `embedder` is one, or what the setting of that name takes; None is full text alone.
+        `tokenizer` counts the tokens of a text for context blocks, and may be called from any thread; the embedder's
+        does unless given.
 
         Raises:
             InvalidInput: a name or the time zone is not acceptable.
             StoreError: on entering: the store cannot be opened; the error says why and what to do.
         """
         caller = Caller(tenant, agent, user, task, chat, session, timezone)
-        return cls(Store(location, settings=settings, embedder=embedder, clock=clock), caller)
+        return cls(Store(location, settings=settings, embedder=embedder, clock=clock, tokenizer=tokenizer), caller)
 
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.

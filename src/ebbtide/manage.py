@@ -23,6 +23,7 @@ from ebbtide.write.fence import check_session_revision, fenced
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import memory_of
 from ebbtide.write.screen import admitted
+from ebbtide.write.tokens import counts_of
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ async def revise(
     made = checked.vector
     if made is None and engine.embedder is not None:
         made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
+    tokens = (await counts_of(engine, [checked.content]))[0]
     async with fenced(engine, caller, session_revision) as transaction:
         row = await lock_memory(transaction, caller, id_, expected_revision)
         previous = await _previous_vector(transaction, caller, row) if made is not None else None
@@ -191,6 +193,8 @@ async def revise(
                 context_embedding=as_halfvec(None if made is None or previous is None else in_context(made, previous)),
                 pending=made is None,
                 personal_data=list(screened.kinds),
+                tokens=tokens,
+                counted_by=engine.counter.name,
                 **{
                     name: _given(checked, changes, name)
                     for name in ("importance", "confidence", "kind", "labels", "tags", "metadata")

@@ -24,11 +24,14 @@ from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
 from ebbtide.models.classifier import create_classifier
+from ebbtide.models.tokens import create_counter
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
 from ebbtide.text import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ebbtide.clock import Clock
     from ebbtide.models.protocols import Embedder, ModelIdentity
 
@@ -51,6 +54,7 @@ class Store:
         settings: Settings | None = None,
         embedder: Embedder | str | None = "",
         clock: Clock | None = None,
+        tokenizer: Callable[[str], int] | None = None,
         must_exist: bool = False,
     ) -> None:
         self.settings = settings or Settings.from_environment()
@@ -67,6 +71,7 @@ class Store:
             api_key=self.settings.classifier_api_key,
             timeout_seconds=self.settings.classifier_timeout_seconds,
         )
+        self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
         self.closed = False
         self._exits = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -149,7 +154,10 @@ class Store:
         self._exits.push_async_callback(database.close)
         if self.classifier is not None:
             self._exits.push_async_callback(self.classifier.close)
-        engine = Engine(database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier)
+        counter = self._tokenizer or create_counter(self.embedder, identity and identity.name)
+        engine = Engine(
+            database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier, counter=counter
+        )
         self._begin_background(engine)
         self._engine = engine
         return engine

@@ -141,7 +141,7 @@ async def search(
         found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
         watch.lap("candidates")
         scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
-        chosen = await choose(transaction, scope, ranking, rules, found, scored)
+        chosen = await choose(transaction, scope, ranking, rules, found, scored, counter=engine.counter.name)
         watch.lap("rank")
     return Searched(
         scope, ranking, question, terms, route, direction, found, scored, chosen, rules, (*advice, *notes), watch.steps,
@@ -179,12 +179,20 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
 
 
 async def choose(
-    transaction: Transaction, scope: Scope, profile: Profile, rules: RuleBook, found: Found, scored: Scored
+    transaction: Transaction,
+    scope: Scope,
+    profile: Profile,
+    rules: RuleBook,
+    found: Found,
+    scored: Scored,
+    *,
+    counter: str,
 ) -> Chosen:
     """The final selection and its memories; where one is withheld for its personal data, the next candidates refill."""
     withheld: list[int] = []
     seen: dict[UUID, Memory | None] = {}
     disputed: set[UUID] = set()
+    counted: dict[UUID, int] = {}
     while True:
         selection = select(
             profile, found.candidates, scored, withheld=withheld, include_superseded=scope.include_superseded
@@ -197,13 +205,17 @@ async def choose(
                 "agent": scope.caller.agent,
                 "ids": missing,
                 "as_of": scope.as_of,
+                "counter": counter,
             }
-            for *row, in_conflict in await transaction.all("recall.rows" + scope.suffix, **values):
-                seen[row[0]] = shown(memory_of(row), profile, rules)
+            for *row, tokens, in_conflict in await transaction.all("recall.rows" + scope.suffix, **values):
+                memory = memory_of(row)
+                seen[row[0]] = returned = shown(memory, profile, rules)
+                if tokens is not None and returned is memory:
+                    counted[row[0]] = tokens
                 if in_conflict:
                     disputed.add(row[0])
         holding = [place for place, id_ in zip(selection.kept.tolist(), ids, strict=True) if seen[id_] is None]
         if not holding:
             memories = {id_: memory for id_, memory in seen.items() if memory is not None}
-            return Chosen(selection, memories, frozenset(disputed.intersection(ids)))
+            return Chosen(selection, memories, frozenset(disputed.intersection(ids)), counted)
         withheld += holding

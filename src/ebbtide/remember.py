@@ -35,6 +35,7 @@ from ebbtide.write.relate import check_compared, relate
 from ebbtide.write.rows import Row, from_draft, insert
 from ebbtide.write.screen import screen
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
+from ebbtide.write.tokens import count_tokens
 from ebbtide.write.validate import Checked, validate, with_kind
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ async def remember_many(
         if not (batch.drafts or batch.withheld):
             break
         batch = await embed(engine, batch, known, made, allow_pending=allow_pending)
+        batch = await count_tokens(engine, batch, known)
         batch = await relate(engine, caller, batch, known, now)
         batch = await classify(engine, batch)
         try:
@@ -225,7 +227,7 @@ async def store(
     """
     await check_compared(transaction, caller, batch, now)
     heads = await heads_of(transaction, caller, batch.drafts)
-    memories, rows = new_rows(caller, batch, heads, known, now)
+    memories, rows = new_rows(engine, caller, batch, heads, known, now)
     await archive_ended(transaction, caller, batch, now)
     rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
     new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
@@ -302,7 +304,12 @@ def links_of(batch: Batch, heads: Mapping[UUID, Head], memories: Sequence[Memory
 
 
 def new_rows(
-    caller: Caller, batch: Batch, heads: Mapping[UUID, Head], known: set[tuple[str, bytes]], now: datetime
+    engine: Engine,
+    caller: Caller,
+    batch: Batch,
+    heads: Mapping[UUID, Head],
+    known: set[tuple[str, bytes]],
+    now: datetime,
 ) -> tuple[list[Memory], list[Row]]:
     """A memory for each draft, and a row for each that is no known duplicate; repeats within the batch share one."""
     memories: list[Memory] = []
@@ -314,7 +321,10 @@ def new_rows(
         memory = from_draft(draft, caller, now=now, pending=vector is None, importance_floor=floor, status=status)
         memories.append(memory)
         if key not in known:
-            rows.setdefault(key, Row(memory, key[1], vector, personal_data=batch.personal_data[position]))
+            tokens = batch.tokens[position]
+            counted_by = None if tokens is None else engine.counter.name
+            kinds = batch.personal_data[position]
+            rows.setdefault(key, Row(memory, key[1], vector, None, kinds, tokens=tokens, counted_by=counted_by))
     return memories, list(rows.values())
 
 

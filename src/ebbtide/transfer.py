@@ -24,6 +24,7 @@ from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.records import Incoming, Strength, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
 from ebbtide.write.successors import check_successors
+from ebbtide.write.tokens import counts_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -139,7 +140,8 @@ async def _import_batch(
 ) -> Imported:
     """Store one batch in one transaction; `same_as` learns which ids stand for memories that were there already."""
     fresh = await _new_ones(engine, caller, incoming)
-    embedded, embedding_count = await _embedded(engine, [_relinked(one, same_as) for one in fresh])
+    counted = await _counted(engine, [_relinked(one, same_as) for one in fresh])
+    embedded, embedding_count = await _embedded(engine, counted)
     async with engine.database.transaction(caller.tenant) as transaction:
         await check_successors(transaction, caller, embedded)
         rows: list[Row] = [one.row for one in embedded]
@@ -212,6 +214,13 @@ def _relinked(one: Incoming, same_as: Mapping[UUID, UUID]) -> Incoming:
         return one
     memory = one.row.memory.model_copy(update={"superseded_by": same_as[successor]})
     return replace(one, row=replace(one.row, memory=memory))
+
+
+async def _counted(engine: Engine, incoming: Sequence[Incoming]) -> list[Incoming]:
+    """The same with the tokens of every image."""
+    counts = iter(await counts_of(engine, [row.memory.content for one in incoming for row in one.rows]))
+    name = engine.counter.name
+    return [one.with_rows([replace(row, tokens=next(counts), counted_by=name) for row in one.rows]) for one in incoming]
 
 
 async def _embedded(engine: Engine, incoming: Sequence[Incoming]) -> tuple[list[Incoming], int]:

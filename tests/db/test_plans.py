@@ -124,7 +124,7 @@ LOOKUPS: list[tuple[str, dict[str, Any]]] = [
     ("remember.find_duplicates", {"namespaces": ["v.n1"], "hashes": [b"x"]}),
     ("remember.neighbours", {"places": [0], "chats": ["c1"], "sequences": [5]}),
     ("memory.following_turns", {"chat": "c1", "sequence": 5}),
-    ("recall.rows", {"ids": [UUID(int=1)]}),
+    ("recall.rows", {"ids": [UUID(int=1)], "counter": "fake"}),
 ]
 
 

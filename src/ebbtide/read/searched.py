@@ -23,11 +23,15 @@ __all__ = ["Chosen", "Searched"]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The selection that is returned, its memories as they may be shown, and those that a conflict is about."""
+    """The selection that is returned, its memories as they may be shown, and those that a conflict is about.
+
+    `tokens` are the lengths of contents by the store's counter, where it counted them as they are shown.
+    """
 
     selection: Selection
     memories: Mapping[UUID, Memory]
     disputed: frozenset[UUID]
+    tokens: Mapping[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class Batch:
         bodies: what must be the same when its idempotency key is used again; empty where it has none.
         hashes: of its content.
         vectors: of norm 1, None where there is none (yet).
+        tokens: of its content, None where nobody counted; empty before they are.
         personal_data: the kinds of personal data that it holds.
         statuses: `active`, or `quarantined`.
         relations: what they are to other statements.
@@ -51,6 +52,7 @@ class Batch:
     bodies: list[bytes] = field(default_factory=list[bytes])
     hashes: list[bytes] = field(default_factory=list[bytes])
     vectors: list[NDArray[np.float32] | None] = field(default_factory=list["NDArray[np.float32] | None"])
+    tokens: Sequence[int | None] = ()
     personal_data: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     statuses: list[str] = field(default_factory=list[str])
     relations: Sequence[Relation] = ()

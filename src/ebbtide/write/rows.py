@@ -32,7 +32,8 @@ ROWS_A_STATEMENT = 1_000
 class Row:
     """One memory as it is stored. The vectors have norm 1; None where there is none (yet).
 
-    `current_since` is when its revision began, None for the time it was last written.
+    `current_since` is when its revision began, None for the time it was last written. `tokens` is the length of the
+    content by the counter named `counted_by`; None where nobody counted.
     """
 
     memory: Memory
@@ -42,6 +43,8 @@ class Row:
     personal_data: tuple[str, ...] = ()
     current_since: datetime | None = None
     deleted_at: datetime | None = None
+    tokens: int | None = None
+    counted_by: str | None = None
 
     @classmethod
     def of(
@@ -146,6 +149,8 @@ def columns_of(row: Row) -> dict[str, Any]:
         "subject": memory.subject,
         "predicate": memory.predicate,
         "personal_data": row.personal_data,
+        "tokens": row.tokens,
+        "counted_by": row.counted_by,
         "importance": memory.importance,
         "confidence": memory.confidence,
         "status": memory.status,

@@ -39,14 +39,14 @@ memory m
 (SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search,
         embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
         confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
-        expires_at, false AS embedding_pending
+        expires_at, false AS embedding_pending, tokens, counted_by
  FROM memory
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND status <> 'tombstoned'
  UNION ALL
  SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search,
         embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
         confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
-        expires_at, false
+        expires_at, false, tokens, counted_by
  FROM memory_version
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND current_until > %(as_of)s) m
 
@@ -226,8 +226,8 @@ FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id
 WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = ANY(%(known)s::uuid[]);
 
 -- name: rows
--- The memories of the final hits, whole, and whether an open conflict is about them.
-SELECT {{memory_row}},
+-- The memories of the final hits, whole, their tokens by the store's counter, and whether an open conflict is about them.
+SELECT {{memory_row}}, CASE WHEN m.counted_by = %(counter)s THEN m.tokens END,
        EXISTS (SELECT FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
                WHERE {{open}} AND c.older_id = m.id)
        OR EXISTS (SELECT FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id

@@ -3,13 +3,13 @@
 -- fragment: memory_columns
 tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash,
 search, embedding, context_embedding, embedding_pending, labels, tags, metadata, source, subject, predicate, personal_data,
-importance, confidence, status, maturity, confirmed_at, revision, superseded_by, created_at, updated_at,
+tokens, counted_by, importance, confidence, status, maturity, confirmed_at, revision, superseded_by, created_at, updated_at,
 last_mentioned_at, observed_at, valid_from, invalidated_at, expires_at, deleted_at, current_since
 
 -- fragment: version_columns
 tenant_id, id, revision, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content,
 content_hash, search, embedding, context_embedding, labels, tags, metadata, source, subject, predicate, personal_data,
-importance, confidence, status, maturity, confirmed_at, superseded_by, created_at, updated_at, last_mentioned_at,
+tokens, counted_by, importance, confidence, status, maturity, confirmed_at, superseded_by, created_at, updated_at, last_mentioned_at,
 observed_at, valid_from, invalidated_at, expires_at, deleted_at, current_since
 
 -- name: insert
@@ -17,23 +17,23 @@ observed_at, valid_from, invalidated_at, expires_at, deleted_at, current_since
 INSERT INTO memory ({{memory_columns}})
 SELECT %(tenant)s, r.id, r.agent_id, r.namespace, r.user_id, r.task_id, r.chat_id, r.session_id, r.sequence, r.speaker, r.kind, r.content,
        decode(r.content_hash, 'hex'), to_tsvector(%(configuration)s::regconfig, r.search_text), r.embedding, r.context_embedding,
-       r.embedding_pending, r.labels, r.tags, r.metadata, r.source, r.subject, r.predicate, r.personal_data, r.importance, r.confidence,
-       r.status, r.maturity, r.confirmed_at, r.revision, r.superseded_by, r.created_at, r.updated_at, r.last_mentioned_at,
+       r.embedding_pending, r.labels, r.tags, r.metadata, r.source, r.subject, r.predicate, r.personal_data, r.tokens, r.counted_by,
+       r.importance, r.confidence, r.status, r.maturity, r.confirmed_at, r.revision, r.superseded_by, r.created_at, r.updated_at, r.last_mentioned_at,
        r.observed_at, r.valid_from, r.invalidated_at, r.expires_at, r.deleted_at, r.current_since
 FROM ROWS FROM (
          jsonb_to_recordset(%(rows)s::jsonb) AS (
              id uuid, agent_id text, namespace text, user_id text, task_id text, chat_id text, session_id text, sequence integer, speaker text,
              kind text, content text, content_hash text, search_text text, embedding_pending boolean, labels text[], tags text[],
-             metadata jsonb, source text, subject text, predicate text, personal_data text[], importance double precision,
-             confidence double precision, status text, maturity text, confirmed_at timestamptz, revision integer,
+             metadata jsonb, source text, subject text, predicate text, personal_data text[], tokens integer, counted_by text,
+             importance double precision, confidence double precision, status text, maturity text, confirmed_at timestamptz, revision integer,
              superseded_by uuid, created_at timestamptz, updated_at timestamptz, last_mentioned_at timestamptz,
              observed_at timestamptz, valid_from timestamptz, invalidated_at timestamptz, expires_at timestamptz,
              deleted_at timestamptz, current_since timestamptz),
          unnest(%(embeddings)s::halfvec[]),
          unnest(%(context_embeddings)s::halfvec[])
      ) AS r(id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search_text,
-            embedding_pending, labels, tags, metadata, source, subject, predicate, personal_data, importance, confidence, status, maturity,
-            confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
+            embedding_pending, labels, tags, metadata, source, subject, predicate, personal_data, tokens, counted_by, importance,
+            confidence, status, maturity, confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
             expires_at, deleted_at, current_since, embedding, context_embedding)
 ON CONFLICT DO NOTHING
 RETURNING id;

@@ -49,23 +49,23 @@ SELECT id, superseded_by, agent_id = %(agent)s AS same_agent FROM chain;
 INSERT INTO memory_version ({{version_columns}}, current_until)
 SELECT %(tenant)s, r.id, r.revision, r.agent_id, r.namespace, r.user_id, r.task_id, r.chat_id, r.session_id, r.sequence, r.speaker, r.kind,
        r.content, decode(r.content_hash, 'hex'), to_tsvector(%(configuration)s::regconfig, r.search_text), r.embedding,
-       r.context_embedding, r.labels, r.tags, r.metadata, r.source, r.subject, r.predicate, r.personal_data, r.importance, r.confidence,
-       r.status, r.maturity, r.confirmed_at, r.superseded_by, r.created_at, r.updated_at, r.last_mentioned_at, r.observed_at,
+       r.context_embedding, r.labels, r.tags, r.metadata, r.source, r.subject, r.predicate, r.personal_data, r.tokens, r.counted_by,
+       r.importance, r.confidence, r.status, r.maturity, r.confirmed_at, r.superseded_by, r.created_at, r.updated_at, r.last_mentioned_at, r.observed_at,
        r.valid_from, r.invalidated_at, r.expires_at, r.deleted_at, r.current_since, r.current_until
 FROM ROWS FROM (
          jsonb_to_recordset(%(rows)s::jsonb) AS (
              id uuid, revision integer, agent_id text, namespace text, user_id text, task_id text, chat_id text, session_id text,
              sequence integer, speaker text, kind text, content text, content_hash text, search_text text, labels text[], tags text[],
-             metadata jsonb, source text, subject text, predicate text, personal_data text[], importance double precision,
-             confidence double precision, status text, maturity text, confirmed_at timestamptz, superseded_by uuid,
+             metadata jsonb, source text, subject text, predicate text, personal_data text[], tokens integer, counted_by text,
+             importance double precision, confidence double precision, status text, maturity text, confirmed_at timestamptz, superseded_by uuid,
              created_at timestamptz, updated_at timestamptz, last_mentioned_at timestamptz, observed_at timestamptz,
              valid_from timestamptz, invalidated_at timestamptz, expires_at timestamptz, deleted_at timestamptz,
              current_since timestamptz, current_until timestamptz),
          unnest(%(embeddings)s::halfvec[]),
          unnest(%(context_embeddings)s::halfvec[])
      ) AS r(id, revision, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash,
-            search_text, labels, tags, metadata, source, subject, predicate, personal_data, importance, confidence, status, maturity,
-            confirmed_at, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at, expires_at,
+            search_text, labels, tags, metadata, source, subject, predicate, personal_data, tokens, counted_by, importance, confidence,
+            status, maturity, confirmed_at, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at, expires_at,
             deleted_at, current_since, current_until, embedding, context_embedding);
 
 -- name: insert_strength

@@ -101,6 +101,9 @@ CREATE TABLE memory (
     subject text,
     predicate text,
     personal_data text[] NOT NULL DEFAULT '{}',
+    -- How many tokens the content is, and by which counter; a count by another one is made anew where it is needed.
+    tokens integer,
+    counted_by text,
     importance double precision NOT NULL,
     confidence double precision NOT NULL,
     status text NOT NULL CHECK (status IN ('active', 'archived', 'quarantined', 'deleted', 'tombstoned')),
@@ -193,6 +196,8 @@ CREATE TABLE memory_version (
     subject text,
     predicate text,
     personal_data text[] NOT NULL,
+    tokens integer,
+    counted_by text,
     importance double precision NOT NULL,
     confidence double precision NOT NULL,
     status text NOT NULL,
