@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -20,12 +20,14 @@ __all__ = [
     "ReadBuffer",
     "ScopeCache",
     "ScopeShape",
+    "StemCache",
     "WordSample",
 ]
 
 MOST_SCOPES = 1_000
 MOST_TENANTS = 1_000
 MOST_LAID_DOWN = 1_000
+MOST_STEMS = 50_000
 SAMPLE_SECONDS = 300.0
 ASK_AGAIN_SECONDS = 60.0
 
@@ -90,6 +92,27 @@ class ScopeCache:
     def clear(self) -> None:
         """Drop every shape, as when an index was built."""
         self._shapes.clear()
+
+
+class StemCache:
+    """What the store's dictionaries make of single words; it never changes while a store is open."""
+
+    def __init__(self) -> None:
+        self._stems: dict[str, tuple[str, ...]] = {}
+
+    def unknown(self, words: Iterable[str]) -> list[str]:
+        """Those of the words that nobody asked about yet."""
+        return [word for word in words if word not in self._stems]
+
+    def learn(self, stems: Mapping[str, Iterable[str]]) -> None:
+        """Remember what became of some words; what is known makes room where it is too much."""
+        if len(self._stems) + len(stems) > MOST_STEMS:
+            self._stems.clear()
+        self._stems.update((word, tuple(found)) for word, found in stems.items())
+
+    def of(self, words: Iterable[str]) -> set[str]:
+        """The stems of words that are all known; a word too common to be searched has none."""
+        return {stem for word in words for stem in self._stems[word]}
 
 
 @dataclass(slots=True)

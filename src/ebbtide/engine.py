@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
-from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ReadBuffer, ScopeCache
+from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ReadBuffer, ScopeCache, StemCache
 from ebbtide.models.tokens import TokenCounter, create_counter
 
 __all__ = ["Engine"]
@@ -33,6 +33,7 @@ class Engine:
     settings: Settings
     clock: Clock
     scopes: ScopeCache = field(default_factory=ScopeCache)
+    stems: StemCache = field(default_factory=StemCache)
     accesses: AccessBuffer = field(default_factory=AccessBuffer)
     reads: ReadBuffer = field(default_factory=ReadBuffer)
     outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)

@@ -13,17 +13,18 @@ from ebbtide.checks import check_flag, check_vector
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.access import READ, check_revision, narrow_within, profile_within, requires
 from ebbtide.govern.profiles import resolve_profile
-from ebbtide.govern.rules import rules_at
+from ebbtide.govern.rules import revision_in, rules_at, rules_last_seen
 from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
-from ebbtide.read.candidates import Found, find, read_prelude
+from ebbtide.read.candidates import Found, find
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
 from ebbtide.read.searched import Chosen, Searched
+from ebbtide.read.words import read_words
 from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import memory_of
 
@@ -131,20 +132,22 @@ async def search(
     async with engine.database.transaction(
         caller.tenant, snapshot=True, settings=index_settings(engine, route)
     ) as transaction:
-        terms, revision = await read_prelude(
-            transaction, caller.tenant, question, engine.facts.text_search_configuration
-        )
-        check_revision(caller, revision)
-        rules = await rules_at(engine, transaction, caller.tenant, revision)
-        if trial is not None:
-            rules = rules.with_rule(trial)
-        found = await find(transaction, scope, ranking, question, terms, direction, route, settings, rules)
-        watch.lap("candidates")
-        scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
-        chosen = await choose(transaction, scope, ranking, rules, found, scored, counter=engine.counter.name)
-        watch.lap("rank")
+        terms = await read_words(engine, transaction, question)
+        rules = await rules_last_seen(engine, transaction, caller.tenant)
+        while True:
+            ruled = rules if trial is None else rules.with_rule(trial)
+            found = await find(transaction, scope, ranking, question, terms, direction, route, settings, ruled)
+            watch.lap("candidates")
+            scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
+            chosen = await choose(transaction, scope, ranking, ruled, found, scored, counter=engine.counter.name)
+            watch.lap("rank")
+            if chosen.revision == rules.revision:
+                break
+            # They changed since they were last seen. To ask before instead would cost every recall a round trip.
+            rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
+    check_revision(caller, chosen.revision)
     return Searched(
-        scope, ranking, question, terms, route, direction, found, scored, chosen, rules, (*advice, *notes), watch.steps,
+        scope, ranking, question, terms, route, direction, found, scored, chosen, ruled, (*advice, *notes), watch.steps,
     )  # fmt: skip
 
 
@@ -191,8 +194,10 @@ async def choose(
     """The final selection and its memories; where one is withheld for its personal data, the next candidates refill."""
     withheld: list[int] = []
     seen: dict[UUID, Memory | None] = {}
-    disputed: set[UUID] = set()
     counted: dict[UUID, int] = {}
+    revision: UUID | None = None
+    loaded, unsettled = False, False
+    of_whom: dict[str, Any] = {"tenant": scope.caller.tenant, "agent": scope.caller.agent}
     while True:
         selection = select(
             profile, found.candidates, scored, withheld=withheld, include_superseded=scope.include_superseded
@@ -200,22 +205,21 @@ async def choose(
         ids: list[UUID] = [cast("UUID", found.candidates.ids[place]) for place in selection.kept.tolist()]
         missing = [id_ for id_ in ids if id_ not in seen]
         if missing:
-            values: dict[str, Any] = {
-                "tenant": scope.caller.tenant,
-                "agent": scope.caller.agent,
-                "ids": missing,
-                "as_of": scope.as_of,
-                "counter": counter,
-            }
-            for *row, tokens, in_conflict in await transaction.all("recall.rows" + scope.suffix, **values):
+            rows = await transaction.all(
+                "recall.rows" + scope.suffix, **of_whom, ids=missing, as_of=scope.as_of, counter=counter
+            )
+            for *row, tokens, revision, unsettled in rows:
                 memory = memory_of(row)
-                seen[row[0]] = returned = shown(memory, profile, rules)
+                seen[memory.id] = returned = shown(memory, profile, rules)
                 if tokens is not None and returned is memory:
-                    counted[row[0]] = tokens
-                if in_conflict:
-                    disputed.add(row[0])
+                    counted[memory.id] = tokens
+            loaded = True
         holding = [place for place, id_ in zip(selection.kept.tolist(), ids, strict=True) if seen[id_] is None]
         if not holding:
-            memories = {id_: memory for id_, memory in seen.items() if memory is not None}
-            return Chosen(selection, memories, frozenset(disputed.intersection(ids)), counted)
+            break
         withheld += holding
+    if not loaded:
+        revision = await revision_in(transaction, scope.caller.tenant)
+    disputed = await transaction.all("conflict.disputed", **of_whom, ids=ids) if unsettled else ()
+    memories = {id_: memory for id_, memory in seen.items() if memory is not None}
+    return Chosen(selection, memories, frozenset(row[0] for row in disputed), counted, revision)

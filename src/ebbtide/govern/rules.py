@@ -32,8 +32,10 @@ __all__ = [
     "current_rules",
     "list_rules",
     "remove_rule",
+    "revision_in",
     "rules_at",
     "rules_in",
+    "rules_last_seen",
     "set_personal_data",
 ]
 
@@ -56,11 +58,14 @@ class Bearing:
 
 
 class RuleBook:
-    """The rules of a tenant, and what they say of the namespaces that were asked about."""
+    """The rules of a tenant as of a revision, and what they say of the namespaces that were asked about."""
 
-    def __init__(self, rules: Iterable[Rule] = (), *, personal_data: str | None = None) -> None:
+    def __init__(
+        self, rules: Iterable[Rule] = (), *, personal_data: str | None = None, revision: UUID | None = None
+    ) -> None:
         self.rules = tuple(rules)
         self.personal_data = personal_data
+        self.revision = revision
         self._known: dict[str, Bearing] = {}
 
     def __bool__(self) -> bool:
@@ -81,7 +86,7 @@ class RuleBook:
     def with_rule(self, rule: Rule) -> RuleBook:
         """The book with one more rule, in place of the one that has its id."""
         others = [kept for kept in self.rules if rule.id is None or kept.id != rule.id]
-        return RuleBook([*others, rule], personal_data=self.personal_data)
+        return RuleBook([*others, rule], personal_data=self.personal_data, revision=self.revision)
 
     @property
     def screens(self) -> bool:
@@ -130,15 +135,27 @@ async def rules_at(engine: Engine, transaction: Transaction, tenant: str, revisi
     if revision is not None:
         rows = await transaction.named("govern.rules", tenant=tenant)
         default = await transaction.one("govern.personal_data", tenant=tenant)
-        book = RuleBook((Rule.model_construct(**row._asdict()) for row in rows), personal_data=default[0])
+        kept = (Rule.model_construct(**row._asdict()) for row in rows)
+        book = RuleBook(kept, personal_data=default[0], revision=revision)
     engine.governance.put(tenant, revision, RULES, book)
     return book
 
 
+async def rules_last_seen(engine: Engine, transaction: Transaction, tenant: str) -> RuleBook:
+    """The tenant's rules as this engine saw them last. Whoever goes by them checks their revision before the end."""
+    known = engine.governance.latest(tenant, RULES)
+    return known if isinstance(known, RuleBook) else await rules_in(engine, transaction, tenant)
+
+
 async def rules_in(engine: Engine, transaction: Transaction, tenant: str) -> RuleBook:
     """The tenant's rules as a transaction sees them."""
+    return await rules_at(engine, transaction, tenant, await revision_in(transaction, tenant))
+
+
+async def revision_in(transaction: Transaction, tenant: str) -> UUID | None:
+    """The revision of what the tenant laid down, as a transaction sees it; None where that is nothing."""
     row = await transaction.one("govern.revision", tenant=tenant)
-    return await rules_at(engine, transaction, tenant, row[0] if row is not None else None)
+    return row[0] if row is not None else None
 
 
 async def current_rules(engine: Engine, tenant: str) -> RuleBook:

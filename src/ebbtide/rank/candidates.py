@@ -110,13 +110,11 @@ class Candidates:
     listwise: ListwiseInputs | None = None
 
     def __post_init__(self) -> None:
-        for owner in (self, self.listwise):
-            if owner is None:
-                continue
-            for field in fields(owner):
-                column = getattr(owner, field.name)
-                if hasattr(column, "__len__") and len(column) != len(self.ids):
-                    raise ValueError(f"{field.name} has {len(column)} elements for {len(self.ids)} candidates")
+        for owner, names in ((self, COLUMNS), (self.listwise, LISTWISE_COLUMNS)):
+            for name in names if owner is not None else ():
+                column = getattr(owner, name)
+                if column is not None and len(column) != len(self.ids):
+                    raise ValueError(f"{name} has {len(column)} elements for {len(self.ids)} candidates")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -180,6 +178,12 @@ class Candidates:
             keyword_share=_optional_floats(keyword_share),
             listwise=listwise,
         )
+
+
+LISTWISE_COLUMNS = tuple(
+    field.name for field in fields(ListwiseInputs) if field.name not in ("lexical_maximum", "asks_for_latest")
+)
+COLUMNS = tuple(field.name for field in fields(Candidates) if field.name != "listwise")
 
 
 def _floats(values: Column | None, count: int, default: float) -> Floats:

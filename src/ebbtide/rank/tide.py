@@ -103,22 +103,25 @@ def neighbour_lexical(
     total = np.zeros(len(lexical))
     if not placed.size:
         return total
-    codes: dict[Hashable, int] = {}
-    chat = np.array([-1 if key is None else codes.setdefault(key, len(codes)) for key in chats], dtype=np.int64)
+    codes = {key: code for code, key in enumerate(dict.fromkeys(chats))}
+    if None in codes:
+        codes[None] = -1
+    chat = np.array([codes[key] for key in chats], dtype=np.int64)
     placed = placed[chat[placed] >= 0]
     if not placed.size:
         return total
     keys = chat[placed] * POSITIONS_PER_CHAT + sequence[placed].astype(np.int64)
-    positions, slot = np.unique(keys, return_inverse=True)
-    strongest, asking = np.zeros(len(positions)), np.zeros(len(positions))
-    np.maximum.at(strongest, slot, lexical[placed])
-    if is_question is not None:
-        np.maximum.at(asking, slot, is_question[placed])
+    order = keys.argsort(kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    positions = ordered[starts]
+    strongest = np.maximum.reduceat(lexical[placed][order], starts)
+    asking = 0.0 if is_question is None else np.maximum.reduceat(is_question[placed][order], starts)
     previous = weights.previous + weights.answered_question * asking
     for offset, weight in ((-1, previous), (1, weights.next), (-2, weights.two_before)):
-        nearest = np.minimum(np.searchsorted(positions, keys + offset), len(positions) - 1)
-        passed = (weight * strongest)[nearest]
-        total[placed] += np.where(positions[nearest] == keys + offset, passed, 0.0)
+        sought = keys + offset
+        nearest = np.minimum(positions.searchsorted(sought), len(positions) - 1)
+        total[placed] += np.where(positions[nearest] == sought, (weight * strongest)[nearest], 0.0)
     return total
 
 

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from ebbtide.rank.candidates import Candidates, ListwiseInputs, Source
 from ebbtide.read.question import term_query
-from ebbtide.text import words_text
+from ebbtide.read.words import Terms
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from ebbtide.caches import WordSample
     from ebbtide.db.database import Transaction
     from ebbtide.govern.rules import RuleBook
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.settings import Settings
 
-__all__ = ["Found", "Terms", "find", "read_prelude"]
+__all__ = ["Found", "find"]
 
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
@@ -40,54 +38,22 @@ STATEMENTS = {
     ("worded", True): "recall.worded",
     ("worded", False): "recall.worded_weighed",
 }
-LISTWISE_COLUMNS = 16
-BY_VECTOR, SUPERSEDED_BY = 3, 6
+LISTWISE_COLUMNS = 15
+FOUND_BY, SUPERSEDED_BY = 3, 5
 
 # In a large scope the best rows of each arm bring the turns around them along.
 ADJACENT_TURNS = 20
 
-SOURCES = {
-    (True, True): Source.BOTH,
-    (True, False): Source.VECTOR,
-    (False, True): Source.FULL_TEXT,
-    (False, False): Source.GRAPH,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The words a query is searched by, and the query of each."""
-
-    words: tuple[str, ...]
-
-    @property
-    def queries(self) -> list[str]:
-        """One tsquery a word, as text."""
-        return [term_query(word) for word in self.words]
-
-    @property
-    def any(self) -> str:
-        """The tsquery that any of the words satisfies; empty for no words."""
-        return " | ".join(self.queries)
+# What `found_by` in recall.sql says of a row is the code of its source.
+FOUND_BY_VECTOR = frozenset({Source.VECTOR, Source.BOTH})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The candidates, and for each the namespace and the words' score."""
+    """The candidates, and for each the words' score."""
 
     candidates: Candidates
-    namespaces: tuple[str, ...]
     lexical: NDArray[np.float64]
-
-
-async def read_prelude(
-    transaction: Transaction, tenant: str, question: Question, configuration: str
-) -> tuple[Terms, UUID | None]:
-    """The query's words, stemmed as the store's memories are, and the revision of what the tenant laid down."""
-    words, revision = await transaction.one(
-        "recall.prelude", tenant=tenant, configuration=configuration, text=words_text(question.asked, asking=True)
-    )
-    return Terms(tuple(words)), revision
 
 
 async def find(
@@ -117,9 +83,11 @@ async def find(
         "context_weight": 0.0 if tide is None else tide.context_weight,
         "rows": most,
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
+        "speaker": question.named[0] if len(question.named) == 1 else None,
+        "ruled": bool(rules),
     }
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
-    if route.way == "indexed" and sum(row[BY_VECTOR] for row in rows) < most:
+    if route.way == "indexed" and sum(row[FOUND_BY] in FOUND_BY_VECTOR for row in rows) < most:
         # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
         rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
     if lends:
@@ -131,11 +99,14 @@ async def missing_successors(
     transaction: Transaction, scope: Scope, rows: Sequence[Sequence[Any]], parameters: Mapping[str, Any]
 ) -> Sequence[Sequence[Any]]:
     """The successors of superseded candidates that no arm found: their old wording matched, the new one does not."""
-    known = {row[0] for row in rows}
-    superseded = [row[0] for row in rows if row[SUPERSEDED_BY] is not None and row[SUPERSEDED_BY] not in known]
+    superseded = [row for row in rows if row[SUPERSEDED_BY] is not None]
     if not superseded:
         return ()
-    found = await transaction.all("recall.successors" + scope.suffix, **parameters, ids=superseded, known=list(known))
+    known = {row[0] for row in rows}
+    lost = [row[0] for row in superseded if row[SUPERSEDED_BY] not in known]
+    if not lost:
+        return ()
+    found = await transaction.all("recall.successors" + scope.suffix, **parameters, ids=lost, known=list(known))
     return [row[:LISTWISE_COLUMNS] for row in found]
 
 
@@ -159,9 +130,10 @@ def idf(rows: float, found: float) -> float:
 def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, lexical_maximum: float) -> Found:
     """Candidates from the rows of one statement."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 10)
-    (ids, similarity, context, by_vector, by_words, lexical, successors, superseded, chats, sequence, speakers,
-     is_question, created, observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+    (ids, similarity, context, found_by, lexical, successors, superseded, chats, sequence, speaks, asks, created,
+     observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
+    source = np.array(found_by, dtype=np.int64)
     observed_at = np.array(observed, dtype=np.float64)
     cosine = np.array(similarity, dtype=np.float64)
     listwise = ListwiseInputs(
@@ -171,10 +143,8 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
         context_similarity=np.array(context, dtype=np.float64),
         chats=chats,
         sequence=np.array(sequence, dtype=np.float64),
-        speaker_matches=np.array([speaker == question.named[0] for speaker in speakers])
-        if len(question.named) == 1
-        else None,
-        is_question=np.array(is_question, dtype=np.bool_),
+        speaker_matches=np.array(speaks, dtype=np.bool_) if len(question.named) == 1 else None,
+        is_question=np.array(asks, dtype=np.bool_),
         asked_time_matches=None if question.window is None else question.window.mask(observed_at),
         asks_for_latest=question.latest,
         successor_index=positions_of(successors, ids),
@@ -183,16 +153,16 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
     candidates = Candidates.build(
         ids,
         similarity=np.clip(cosine, 0.0, 1.0),
-        source=np.array([SOURCES[pair] for pair in zip(by_vector, by_words, strict=True)], dtype=np.int64),
+        source=source,
         created_at=np.array(created, dtype=np.float64),
         observed_at=observed_at,
         bonuses=[bonuses[namespace] for namespace in namespaces] if rules else None,
         content_hash=hashes,
         superseded=np.array(superseded, dtype=np.bool_),
         listwise=listwise,
-        **(weighed_columns(columns, by_words) if len(columns) > LISTWISE_COLUMNS else {}),
+        **(weighed_columns(columns, source) if len(columns) > LISTWISE_COLUMNS else {}),
     )
-    return Found(candidates, namespaces, scores)
+    return Found(candidates, scores)
 
 
 def positions_of(wanted: Sequence[Any], ids: Sequence[Any]) -> NDArray[np.int64] | None:
@@ -203,7 +173,7 @@ def positions_of(wanted: Sequence[Any], ids: Sequence[Any]) -> NDArray[np.int64]
     return np.array([-1 if id_ is None else position.get(id_, -1) for id_ in wanted], dtype=np.int64)
 
 
-def weighed_columns(columns: Sequence[Sequence[Any]], found_by_words: Sequence[bool]) -> Mapping[str, Any]:
+def weighed_columns(columns: Sequence[Sequence[Any]], source: NDArray[np.int64]) -> Mapping[str, Any]:
     """What only the weighing laws read."""
     importance, confidence, updated, valid_from, mentioned, labels, cover, keywords, usefulness, accesses = (
         columns[LISTWISE_COLUMNS:] or [()] * 10
@@ -217,6 +187,8 @@ def weighed_columns(columns: Sequence[Sequence[Any]], found_by_words: Sequence[b
         "labels": labels,
         "usefulness": np.array(usefulness, dtype=np.float64),
         "access_count": np.array(accesses, dtype=np.float64),
-        "text_rank": np.where(np.array(found_by_words, dtype=np.bool_), np.array(cover, dtype=np.float64), np.nan),
+        "text_rank": np.where(
+            (source == Source.FULL_TEXT) | (source == Source.BOTH), np.array(cover, dtype=np.float64), np.nan
+        ),
         "keyword_share": np.array(keywords, dtype=np.float64),
     }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from ebbtide.checks import check_text
@@ -16,6 +17,7 @@ from ebbtide.text import UNSPACED, is_blank
 __all__ = ["Question", "asked_part", "read_question", "term_query"]
 
 SENTENCE = re.compile(r"[^.!?。！？؟\n]+(?:[.!?。！？؟]+(?=\s|$|[^\x00-\x7f])|\n|$)")
+RUN = re.compile(r"\w+")
 ASKS = re.compile(r"[?？؟][\"'”’)»」』\s]*$")
 
 
@@ -54,7 +56,7 @@ def read_question(
             "The query is empty.", field="query", remedy="Ask something, or use browse to list memories."
         )
     asked = asked_part(text, asked_characters)
-    named = tuple(speaker for speaker in speakers if _names(speaker, asked))
+    named = names_of(tuple(speakers)).named_in(asked)
     return Question(
         text, asked, without_names(asked, speakers), named, asked_window(asked, asked_at), asks_for_latest(asked)
     )
@@ -79,6 +81,43 @@ def asked_part(text: str, characters: int) -> str:
     return chosen
 
 
+class Names:
+    """The names of a scope's speakers. One is looked for only where a word of the text begins it: most are in none."""
+
+    def __init__(self, speakers: Sequence[str]) -> None:
+        self._forms = {form: re.compile(_pattern(form), re.IGNORECASE) for one in speakers for form in _forms(one)}
+        self._speakers = speakers
+        self._by_first_run: dict[str, list[str]] = {}
+        # A name without a run of letters, or of a script without spaces, may begin anywhere.
+        self._anywhere: list[str] = []
+        for form in self._forms:
+            first = None if UNSPACED.search(form) else RUN.search(form)
+            known = self._anywhere if first is None else self._by_first_run.setdefault(first.group().casefold(), [])
+            known.append(form)
+
+    def found_in(self, text: str) -> set[str]:
+        """The names, full and first, that the text holds."""
+        begun = [self._by_first_run.get(run, ()) for run in set(RUN.findall(text.casefold()))]
+        return {form for forms in (*begun, self._anywhere) for form in forms if self._forms[form].search(text)}
+
+    def named_in(self, text: str) -> tuple[str, ...]:
+        """The speakers whose full or first name the text holds."""
+        found = self.found_in(text)
+        return tuple(one for one in self._speakers if not found.isdisjoint(_forms(one))) if found else ()
+
+    def taken_from(self, text: str) -> str:
+        """The text without any of the names, the longest taken first."""
+        for form in sorted(self.found_in(text), key=len, reverse=True):
+            text = self._forms[form].sub(" ", text)
+        return text
+
+
+@lru_cache(maxsize=256)
+def names_of(speakers: tuple[str, ...]) -> Names:
+    """The names of these speakers, compiled."""
+    return Names(speakers)
+
+
 def _pattern(name: str) -> str:
     bounded = re.escape(name)
     return bounded if UNSPACED.search(name) else rf"(?<!\w){bounded}(?:['’]s?)?(?!\w)"
@@ -90,16 +129,9 @@ def _forms(speaker: str) -> list[str]:
     return [speaker] if first == speaker or len(first) < 2 else [speaker, first]
 
 
-def _names(speaker: str, text: str) -> bool:
-    return any(re.search(_pattern(form), text, re.IGNORECASE) for form in _forms(speaker))
-
-
 def without_names(text: str, speakers: Sequence[str]) -> str:
     """The text without the names of the scope's speakers; the text itself where nothing else would be left."""
-    rest = text
-    for form in sorted({form for speaker in speakers for form in _forms(speaker)}, key=len, reverse=True):
-        rest = re.sub(_pattern(form), " ", rest, flags=re.IGNORECASE)
-    rest = " ".join(rest.split())
+    rest = " ".join(names_of(tuple(speakers)).taken_from(text).split())
     return text if is_blank(re.sub(r"[^\w]", "", rest)) else rest
 
 

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.score import Scored
-    from ebbtide.read.candidates import Found, Terms
+    from ebbtide.read.candidates import Found
     from ebbtide.read.question import Question
     from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
+    from ebbtide.read.words import Terms
     from ebbtide.types import Memory
 
 __all__ = ["Chosen", "Searched"]
@@ -26,12 +27,14 @@ class Chosen:
     """The selection that is returned, its memories as they may be shown, and those that a conflict is about.
 
     `tokens` are the lengths of contents by the store's counter, where it counted them as they are shown.
+    `revision` is that of the tenant's policies and rules in the same snapshot.
     """
 
     selection: Selection
     memories: Mapping[UUID, Memory]
     disputed: frozenset[UUID]
     tokens: Mapping[UUID, int]
+    revision: UUID | None
 
 
 @dataclass(frozen=True, slots=True)

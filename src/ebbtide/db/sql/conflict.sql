@@ -88,6 +88,12 @@ FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.new
 WHERE {{open}}
 ORDER BY c.created_at DESC, c.id DESC LIMIT %(limit)s;
 
+-- name: disputed
+-- Which of some memories an open conflict is about.
+SELECT DISTINCT d.id
+FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id CROSS JOIN unnest(ARRAY[c.older_id, c.newer_id]) AS d(id)
+WHERE {{open}} AND d.id = ANY(%(ids)s::uuid[]);
+
 -- name: sides
 -- The sides of a conflict, where it is still open.
 SELECT c.older_id, c.newer_id FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id

@@ -56,19 +56,25 @@ asked AS MATERIALIZED (SELECT q.query, q.idf FROM unnest(%(terms)s::tsquery[], %
 -- fragment: score
 CASE WHEN m.search @@ %(any_term)s::tsquery THEN (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) END
 
+-- fragment: nearness
+pool.distance + %(context_weight)s::float8 * coalesce(pool.context_distance, pool.distance)
+
 -- fragment: exact_arms
 pool AS MATERIALIZED (
     SELECT m.id, m.embedding <=> %(vector)s::halfvec AS distance, m.context_embedding <=> %(vector)s::halfvec AS context_distance,
            {{score}} AS score
     FROM {{source}}
     WHERE {{readable}}),
-near AS (
-    SELECT pool.id FROM pool WHERE pool.distance IS NOT NULL
-    ORDER BY pool.distance + %(context_weight)s::float8 * coalesce(pool.context_distance, pool.distance), pool.id LIMIT %(rows)s),
-lexical AS (SELECT pool.id FROM pool WHERE pool.score IS NOT NULL ORDER BY pool.score DESC, pool.id LIMIT %(rows)s),
+-- Where each arm ends. What lies before the end is found by a comparison; two sorted lists would have to be joined to the pool again.
+near_end AS MATERIALIZED (
+    SELECT {{nearness}} AS nearness, pool.id FROM pool WHERE pool.distance IS NOT NULL ORDER BY 1, 2 OFFSET %(rows)s - 1 LIMIT 1),
+word_end AS MATERIALIZED (
+    SELECT -pool.score AS score, pool.id FROM pool WHERE pool.score IS NOT NULL ORDER BY 1, 2 OFFSET %(rows)s - 1 LIMIT 1),
 found AS (
-    SELECT arm.id, bool_or(arm.by_vector) AS by_vector, bool_or(NOT arm.by_vector) AS by_words
-    FROM (SELECT id, true AS by_vector FROM near UNION ALL SELECT id, false FROM lexical) arm GROUP BY arm.id)
+    SELECT pool.id, pool.distance, pool.context_distance, pool.score,
+           pool.distance IS NOT NULL AND ({{nearness}}, pool.id) <= (SELECT nearness, id FROM near_end) IS NOT FALSE AS by_vector,
+           pool.score IS NOT NULL AND (-pool.score, pool.id) <= (SELECT score, id FROM word_end) IS NOT FALSE AS by_words
+    FROM pool)
 
 -- fragment: near_by_index
 near AS MATERIALIZED (
@@ -99,10 +105,18 @@ found AS (
                     WHERE {{readable}}) arm
     GROUP BY arm.id)
 
+-- fragment: asks
+-- The codes of what ends a question, without a look at every sign of the text: right() and rtrim() count them all.
+m.kind = 'message' AND (m.content LIKE '%%?' OR m.content LIKE '%%？' OR m.content LIKE '%%؟'
+    OR (m.content LIKE '%% ' AND right(rtrim(m.content), 1) IN ('?', '？', '؟')))
+
+-- fragment: found_by
+CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN found.by_words THEN 1 ELSE 3 END
+
 -- fragment: row_columns
-m.superseded_by, (m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE) AS superseded, m.chat_id, m.sequence, m.speaker,
-CASE WHEN m.kind = 'message' THEN right(rtrim(m.content), 1) IN ('?', '？', '؟') ELSE false END AS is_question,
-date_part('epoch', m.created_at) AS created_at, date_part('epoch', m.observed_at) AS observed_at, m.namespace, m.content_hash
+m.superseded_by, m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE AS superseded, m.chat_id, m.sequence,
+m.speaker = %(speaker)s::text AS speaks, {{asks}} AS asks, date_part('epoch', m.created_at) AS created_at,
+date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash
 
 -- fragment: weight_columns
 m.importance, m.confidence, date_part('epoch', m.updated_at) AS updated_at, date_part('epoch', m.valid_from) AS valid_from,
@@ -117,10 +131,13 @@ coalesce(s.access_count, 0) AS access_count
 -- fragment: measured
 (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, (1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity
 
--- name: prelude
--- The distinct words of a query, stemmed as the store's memories are, and the revision of the tenant's policies and rules.
-SELECT tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s)),
-       (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s);
+-- name: words
+-- The distinct words of a text, stemmed as the store's memories are.
+SELECT tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s));
+
+-- name: stems
+-- What becomes of each of some words; nothing for one too common to be searched.
+SELECT w.word, tsvector_to_array(to_tsvector(%(configuration)s::regconfig, w.word)) FROM unnest(%(words)s::text[]) AS w(word);
 
 -- name: shape
 -- How many live memories a scope holds, and who speaks in the agent's conversations.
@@ -168,30 +185,30 @@ FROM (SELECT lexeme, count(*) AS count FROM sampled CROSS JOIN unnest(tsvector_t
 -- name: exact
 -- Candidates of a scope that is searched exactly, in one pass over its rows, with what the listwise law reads of each.
 WITH {{asked}}, {{exact_arms}}
-SELECT m.id, (1 - pool.distance)::float8, (1 - pool.context_distance)::float8, found.by_vector, found.by_words, pool.score, {{row_columns}}
-FROM found JOIN pool ON pool.id = found.id JOIN {{source}} ON m.id = found.id
-WHERE m.tenant_id = %(tenant)s;
+SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}}, found.score, {{row_columns}}
+FROM found JOIN {{source}} ON m.id = found.id
+WHERE m.tenant_id = %(tenant)s AND (found.by_vector OR found.by_words);
 
 -- name: exact_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{exact_arms}}
-SELECT m.id, (1 - pool.distance)::float8, (1 - pool.context_distance)::float8, found.by_vector, found.by_words, pool.score, {{row_columns}},
+SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}}, found.score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
-FROM found JOIN pool ON pool.id = found.id JOIN {{source}} ON m.id = found.id
+FROM found JOIN {{source}} ON m.id = found.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
-WHERE m.tenant_id = %(tenant)s;
+WHERE m.tenant_id = %(tenant)s AND (found.by_vector OR found.by_words);
 
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
 WITH {{asked}}, {{near_by_index}}, {{word_arms}}
-SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
+SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_by_index}}, {{word_arms}}
-SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
+SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
@@ -200,14 +217,14 @@ WHERE m.tenant_id = %(tenant)s;
 -- name: worded
 -- Candidates of a large scope for a query without a vector: words alone, by the same budget.
 WITH {{asked}}, {{near_nothing}}, {{word_arms}}
-SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
+SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: worded_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_nothing}}, {{word_arms}}
-SELECT m.id, {{measured}}, found.by_vector, found.by_words, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
+SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
@@ -221,17 +238,16 @@ WITH RECURSIVE {{asked}}, chain AS (
     UNION
     SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN {{source}} ON m.id = chain.superseded_by
     WHERE m.tenant_id = %(tenant)s AND chain.depth < 100)
-SELECT m.id, {{measured}}, false AS by_vector, false AS by_words, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}}
+SELECT m.id, {{measured}}, 3, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}}
 FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = ANY(%(known)s::uuid[]);
 
 -- name: rows
--- The memories of the final hits, whole, their tokens by the store's counter, and whether an open conflict is about them.
+-- The memories of the final hits, whole, their tokens by the store's counter, the revision of what the tenant laid down, and whether
+-- the agent has an unsettled conflict.
 SELECT {{memory_row}}, CASE WHEN m.counted_by = %(counter)s THEN m.tokens END,
-       EXISTS (SELECT FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
-               WHERE {{open}} AND c.older_id = m.id)
-       OR EXISTS (SELECT FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
-                  WHERE {{open}} AND c.newer_id = m.id)
+       (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s),
+       (SELECT EXISTS (SELECT FROM conflict c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.resolution IS NULL))
 FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]);
 
