@@ -26,7 +26,8 @@ def project_files() -> list[Path]:
     """Every file that the project consists of, found without git, since an unpacked archive has none."""
     folders = (".ci", ".github", "benchmarks", "docs", "examples", "src", "tests")
     below = [path for folder in folders for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts]
-    return sorted(path for path in [*ROOT.iterdir(), *below] if path.is_file())
+    # In a linked working tree, `.git` is a file that says where the repository is.
+    return sorted(path for path in [*ROOT.iterdir(), *below] if path.is_file() and path.name != ".git")
 
 
 def broken(rule: Rule, paths: Iterable[Path]) -> list[str]:
