@@ -208,7 +208,8 @@ async def choose(
             rows = await transaction.all(
                 "recall.rows" + scope.suffix, **of_whom, ids=missing, as_of=scope.as_of, counter=counter
             )
-            for *row, tokens, revision, unsettled in rows:
+            revision, unsettled = rows[0][-2:]
+            for *row, tokens, _, _ in rows:
                 memory = memory_of(row)
                 seen[memory.id] = returned = shown(memory, profile, rules)
                 if tokens is not None and returned is memory:
