@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +22,7 @@ from ebbtide.db.vectors import as_halfvecs
 from ebbtide.errors import Conflict, InvalidInput, Tombstoned
 from ebbtide.govern.access import ADMIN, READ, WRITE, authorise, requires
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.govern.rules import current_rules
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.manage import note_read
 from ebbtide.read.reinforce import flush
@@ -23,6 +33,7 @@ from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.records import Incoming, Strength, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
+from ebbtide.write.sift import Sifted, redacted_hash, sift
 from ebbtide.write.successors import check_successors
 from ebbtide.write.tokens import counts_of
 
@@ -140,13 +151,15 @@ async def _import_batch(
 ) -> Imported:
     """Store one batch in one transaction; `same_as` learns which ids stand for memories that were there already."""
     fresh = await _new_ones(engine, caller, incoming)
-    counted = await _counted(engine, [_relinked(one, same_as) for one in fresh])
-    embedded, embedding_count = await _embedded(engine, counted)
+    rules = await current_rules(engine, caller.tenant)
+    sifted = {one.id: sift(one, rules) for one in fresh}
+    kept = [_relinked(one.incoming, same_as) for one in sifted.values() if one.incoming is not None]
+    embedded, embedding_count = await _embedded(engine, await _counted(engine, kept))
     async with engine.database.transaction(caller.tenant) as transaction:
         await check_successors(transaction, caller, embedded)
         rows: list[Row] = [one.row for one in embedded]
         following: Mapping[UUID, Any] = {}
-        if embedding_count:
+        if embedding_count or rules.screens:
             rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
         new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
         await set_context(transaction, caller.tenant, following)
@@ -158,12 +171,12 @@ async def _import_batch(
             await transaction.run(
                 "transfer.relink", tenant=caller.tenant, ids=list(existing), existing_ids=list(existing.values())
             )
-        entries = [(one.id, {"outcome": "imported", "namespace": one.row.memory.namespace}) for one in stored]
-        await write_audit(transaction, caller, "write", entries, now)
+        await write_audit(transaction, caller, "write", _entries(fresh, sifted, new), now)
         await know_tenant(engine, transaction, caller.tenant, now)
         pending = [one.row.memory for one in stored if one.row.embedding is None]
         await enqueue_pending(engine, transaction, caller.tenant, pending)
     same_as.update(existing)
+    changed = [sifted[one.id] for one in stored]
     engine.tenants.add(caller.tenant)
     engine.scopes.forget(caller.tenant)
     return Imported(
@@ -171,7 +184,26 @@ async def _import_batch(
         duplicates=len(existing),
         skipped=len(incoming) - len(fresh),
         reembedded=embedding_count,
+        redacted=sum(one.redacted for one in changed),
+        quarantined=sum(one.quarantined for one in changed),
+        dropped=len(fresh) - len(kept),
     )
+
+
+def _entries(
+    incoming: Sequence[Incoming], sifted: Mapping[UUID, Sifted], new: Collection[UUID]
+) -> list[tuple[UUID | None, dict[str, Any]]]:
+    """The audit of a batch: what was stored or dropped, and which kinds of personal data the rules found."""
+    entries: list[tuple[UUID | None, dict[str, Any]]] = []
+    for one in incoming:
+        done = sifted[one.id]
+        outcome = "dropped" if done.incoming is None else "quarantined" if done.quarantined else "imported"
+        detail: dict[str, Any] = {"outcome": outcome, "namespace": one.row.memory.namespace}
+        if done.kinds:
+            detail |= {"personal_data": list(done.kinds), "redacted": done.redacted}
+        if done.incoming is None or one.id in new:
+            entries.append((None if done.incoming is None else one.id, detail))
+    return entries
 
 
 async def _new_ones(engine: Engine, caller: Caller, incoming: Sequence[Incoming]) -> list[Incoming]:
@@ -198,7 +230,7 @@ async def _new_ones(engine: Engine, caller: Caller, incoming: Sequence[Incoming]
         if one.id not in said:
             said[one.id] = one.row.content_hash
             fresh.append(one)
-        elif said[one.id] != one.row.content_hash:
+        elif said[one.id] not in (one.row.content_hash, redacted_hash(one.row)):
             raise Conflict(
                 f"Line {one.line}: the id {one.id} is in use for another memory.",
                 field="id",

@@ -245,13 +245,18 @@ class Imported(_Public):
     """What became of the records of an import.
 
     `imported` were stored; `duplicates` say what a live memory of the namespace says already; `skipped` were there
-    under their own ids. `reembedded` of the records got a vector of this store's model.
+    under their own ids; `dropped` were not stored for the personal data in them. Of those that were stored `reembedded`
+    got a vector of this store's model, `redacted` lost personal data, in what they say or in their history, and
+    `quarantined` are kept, or earlier images of them, where no recall finds them.
     """
 
     imported: int = 0
     duplicates: int = 0
     skipped: int = 0
     reembedded: int = 0
+    redacted: int = 0
+    quarantined: int = 0
+    dropped: int = 0
 
 
 class TagFilter(_Public):

@@ -9,6 +9,7 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Protocol, cast
 
 __all__ = [
+    "KINDS",
     "Finding",
     "Statement",
     "find_personal_data",

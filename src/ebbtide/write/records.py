@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
+from ebbtide.govern.personal import kinds_of
 from ebbtide.identifiers import new_id
 from ebbtide.types import Draft, Memory
 from ebbtide.write.rows import Row
@@ -232,7 +233,9 @@ def _row(engine: Engine, caller: Caller, image: _Image, id_: UUID, model: str | 
     )
     return replace(
         Row.of(memory, vector, _vector(engine, image.context_vector, model, f"{place}context_vector")),
-        personal_data=check_texts(image.personal_data, f"{place}personal_data"),
+        personal_data=check_texts(image.personal_data, f"{place}personal_data")
+        if "personal_data" in image.model_fields_set
+        else kinds_of(memory),
         current_since=image.current_since or (updated if image.revision > 1 else created),
         deleted_at=image.deleted_at,
     )

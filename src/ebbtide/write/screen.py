@@ -57,5 +57,6 @@ def redacted(draft: Checked) -> Checked:
     """The draft with placeholders in place of the values."""
     fields = redactions(draft)
     # A vector that was given is one of the text as it was: the values could be read out of it.
-    vector = draft.vector if fields["content"] == draft.content else None
+    same = fields["content"] == draft.content and fields["speaker"] == draft.speaker
+    vector = draft.vector if same else None
     return replace(draft, **fields, vector=vector, warnings=(*draft.warnings, "personal data was redacted"))
