@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ebbtide.govern import personal
 from ebbtide.govern.personal import (
+    Finding,
     find_personal_data,
     holds_personal_data,
     kinds_of,
@@ -104,6 +107,25 @@ def test_redaction_leaves_nothing_and_is_done_once(text: str) -> None:
     assert find_personal_data(redacted) == []
     assert redact(redacted) == redacted
     assert holds_personal_data(text) == (redacted != text)
+
+
+SPREAD = st.lists(st.tuples(SAMPLES, st.integers(0, 120)), max_size=5).map(
+    lambda parts: "".join(text + " and" * (gap // 4) + " " * (gap % 4) for text, gap in parts)
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(TEXTS, DIGITS, SPREAD, st.text()))
+def test_looking_where_digits_are_finds_what_looking_everywhere_does(text: str) -> None:
+    with patch.object(personal, "windows_of", lambda given: [(0, len(given))]):
+        everywhere = find_personal_data(text)
+    assert find_personal_data(text) == everywhere
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="ab@.-+git_é ", max_size=40))
+def test_addresses_are_found_from_their_signs_as_from_the_start(text: str) -> None:
+    assert find_personal_data(text) == [Finding("email", *match.span()) for match in personal.EMAIL.finditer(text)]
 
 
 def test_long_texts_take_no_time() -> None:
