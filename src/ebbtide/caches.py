@@ -11,10 +11,13 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
+from ebbtide.types import Intent
+
 __all__ = [
     "Access",
     "AccessBuffer",
     "GovernanceCache",
+    "IntentCache",
     "OutgrownTenants",
     "Read",
     "ReadBuffer",
@@ -30,6 +33,8 @@ MOST_LAID_DOWN = 1_000
 MOST_STEMS = 50_000
 SAMPLE_SECONDS = 300.0
 ASK_AGAIN_SECONDS = 60.0
+MOST_INTENTS = 1_000
+INTENT_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,30 @@ class OutgrownTenants:
         taken, self._waiting = sorted(self._waiting), set()
         self._told.update(dict.fromkeys(taken, time.monotonic() + ASK_AGAIN_SECONDS))
         return taken
+
+
+class IntentCache:
+    """What a model took queries to want, each for five minutes; the oldest one makes room."""
+
+    def __init__(self) -> None:
+        self._intents: OrderedDict[tuple[str, str], tuple[float, Intent]] = OrderedDict()
+
+    def get(self, tenant: str, query: str) -> Intent | None:
+        """The intent of a tenant's query, unless it was never asked for or is out of date."""
+        found = self._intents.get((tenant, query))
+        return found[1] if found is not None and time.monotonic() < found[0] else None
+
+    def put(self, tenant: str, query: str, intent: Intent) -> None:
+        """Remember an answer."""
+        self._intents[tenant, query] = (time.monotonic() + INTENT_SECONDS, intent)
+        self._intents.move_to_end((tenant, query))
+        while len(self._intents) > MOST_INTENTS:
+            self._intents.popitem(last=False)
+
+    def forget(self, tenant: str) -> None:
+        """Drop what a tenant asked."""
+        for key in [key for key in self._intents if key[0] == tenant]:
+            del self._intents[key]
 
 
 class GovernanceCache:

@@ -10,10 +10,19 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Database
     from ebbtide.db.migrate import StoreFacts
     from ebbtide.models.classifier import Classifier
+    from ebbtide.models.intents import IntentModel
     from ebbtide.models.protocols import Embedder
     from ebbtide.settings import Settings
 
-from ebbtide.caches import AccessBuffer, GovernanceCache, OutgrownTenants, ReadBuffer, ScopeCache, StemCache
+from ebbtide.caches import (
+    AccessBuffer,
+    GovernanceCache,
+    IntentCache,
+    OutgrownTenants,
+    ReadBuffer,
+    ScopeCache,
+    StemCache,
+)
 from ebbtide.models.tokens import TokenCounter, create_counter
 
 __all__ = ["Engine"]
@@ -39,6 +48,8 @@ class Engine:
     outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)
     governance: GovernanceCache = field(default_factory=GovernanceCache)
     classifier: Classifier | None = None
+    intent_model: IntentModel | None = None
+    intents: IntentCache = field(default_factory=IntentCache)
     tenants: set[str] = field(default_factory=set[str])
     counter: TokenCounter = field(default_factory=lambda: create_counter(None, None))
 

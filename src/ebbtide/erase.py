@@ -267,6 +267,7 @@ async def _erase(
         issued = await issue(transaction, caller.tenant, [proof], now)
     engine.scopes.forget(caller.tenant)
     engine.governance.forget(caller.tenant)
+    engine.intents.forget(caller.tenant)
     await audit.seal(engine, caller.tenant)
     return issued[0]
 

@@ -256,6 +256,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         query: str,
         *,
         profile: str | Profile | Mapping[str, Any] | None = None,
+        intent: str | None = None,
         namespaces: Sequence[str] | str | None = None,
         kinds: Sequence[str] | str | None = None,
         labels: Sequence[str] | str | None = None,
@@ -276,6 +277,8 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         Args:
             query: what is asked, at most 10,000 characters; long ones are cut down to their question.
             profile: a preset (`tide`, `ontheia`, `agentium`, `ibex`, `eryx`), the name of a saved one, or a profile.
+            intent: whose strategy ranks where no profile is given: decision, comparative, relationship, temporal,
+                exploratory, factual, or auto for the one the query is found to have.
             namespaces: patterns; `vector.team.*` is everything below, without `*` exact. All the agent's unless given,
                 save the own memory of other users where the handle has a user.
             kinds, labels: one of these.
@@ -296,9 +299,10 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             ModelError: the query could not be embedded.
         """
         return await recalls.recall(
-            await self.engine(), by_tool(self.caller, tool), query, profile=profile, namespaces=namespaces, kinds=kinds,
-            labels=labels, tags=tags, where=where, limit=limit, min_score=min_score, min_similarity=min_similarity,
-            as_of=as_of, valid_at=valid_at, include_superseded=include_superseded, vector=vector, trace=trace,
+            await self.engine(), by_tool(self.caller, tool), query, profile=profile, intent=intent,
+            namespaces=namespaces, kinds=kinds, labels=labels, tags=tags, where=where, limit=limit, min_score=min_score,
+            min_similarity=min_similarity, as_of=as_of, valid_at=valid_at, include_superseded=include_superseded,
+            vector=vector, trace=trace,
         )  # fmt: skip
 
     async def context(self, query: str, *, budget: int | None = None, **recall: Any) -> ContextBlock:

@@ -24,6 +24,7 @@ from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
 from ebbtide.models.classifier import create_classifier
+from ebbtide.models.intents import create_intent_model
 from ebbtide.models.tokens import create_counter
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
@@ -70,6 +71,11 @@ class Store:
             self.settings.classifier,
             api_key=self.settings.classifier_api_key,
             timeout_seconds=self.settings.classifier_timeout_seconds,
+        )
+        self.intent_model = create_intent_model(
+            self.settings.intent_model,
+            api_key=self.settings.intent_model_api_key,
+            timeout_seconds=self.settings.intent_model_timeout_seconds,
         )
         self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
         self.closed = False
@@ -154,10 +160,13 @@ class Store:
         self._exits.push_async_callback(database.close)
         if self.classifier is not None:
             self._exits.push_async_callback(self.classifier.close)
+        if self.intent_model is not None:
+            self._exits.push_async_callback(self.intent_model.close)
         counter = self._tokenizer or create_counter(self.embedder, identity and identity.name)
         engine = Engine(
-            database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier, counter=counter
-        )
+            database, facts, self.embedder, self.settings, self.clock,
+            classifier=self.classifier, intent_model=self.intent_model, counter=counter,
+        )  # fmt: skip
         self._begin_background(engine)
         self._engine = engine
         return engine

@@ -18,6 +18,7 @@ from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
 from ebbtide.read.candidates import Found, find
+from ebbtide.read.intent import check_intent, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
@@ -63,6 +64,7 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
         Recall,
         hits=note_access(engine, searched),
         nothing_relevant=searched.selection.nothing_relevant,
+        intent=searched.purpose.intent,
         trace=trace_of(searched) if trace else None,
         warnings=searched.notes,
     )
@@ -87,6 +89,7 @@ async def search(
     query: str,
     *,
     profile: str | Profile | None = None,
+    intent: str | None = None,
     limit: int | None = None,
     min_score: float | None = None,
     min_similarity: float | None = None,
@@ -105,15 +108,7 @@ async def search(
     """
     watch = Stopwatch()
     scope = make_scope(caller, engine.clock.now(), **narrowed)
-    named, advice = profile_within(caller, profile)
-    ranking = narrow_within(
-        caller,
-        await resolve_profile(engine, caller, named),
-        limit=limit,
-        min_score=min_score,
-        min_similarity=min_similarity,
-    )
-    scope = scope.within(ranking.kinds)
+    named, advice = profile_within(caller, profile, check_intent(intent))
     shape = await shape_of(engine, scope)
     settings = engine.settings
     question = read_question(
@@ -123,6 +118,12 @@ async def search(
         asked_characters=settings.asked_query_characters,
         asked_at=asked_at or scope.as_of or scope.now,
     )
+    purpose = await read_intent(engine, caller.tenant, question, intent, ranks=named is None)
+    ranking = narrow_within(
+        caller, await resolve_profile(engine, caller, purpose.strategy if named is None else named),
+        limit=limit, min_score=min_score, min_similarity=min_similarity,
+    )  # fmt: skip
+    scope = scope.within(ranking.kinds)
     watch.lap("understand")
     direction, notes = await direction_of(engine, ranking, question, vector)
     watch.lap("embed")
@@ -147,7 +148,8 @@ async def search(
             rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
     check_revision(caller, chosen.revision)
     return Searched(
-        scope, ranking, question, terms, route, direction, found, scored, chosen, ruled, (*advice, *notes), watch.steps,
+        scope, ranking, question, purpose, terms, route, direction, found, scored, chosen, ruled,
+        (*advice, *purpose.notes, *notes), watch.steps,
     )  # fmt: skip
 
 

@@ -48,6 +48,16 @@ class Settings(BaseModel):
         10.0, gt=0, le=600, description="How long a write may wait for one answer of the classifier, in seconds."
     )
 
+    intent_model: str | None = Field(
+        None,
+        description="The chat model that names the intent of a query no phrase of which tells it: "
+        "`http(s)://host/v1#model` of an OpenAI-compatible endpoint; unset takes such queries as factual.",
+    )
+    intent_model_api_key: str | None = Field(None, repr=False, description="The bearer token sent to the intent model.")
+    intent_model_timeout_seconds: float = Field(
+        2.0, gt=0, le=600, description="How long a recall may wait for an answer of the intent model, in seconds."
+    )
+
     text_search_configuration: str = Field(
         "english",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",

@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "INTENTS",
     "JOB_STATUSES",
     "KINDS",
     "OUTCOMES",
@@ -26,6 +27,7 @@ __all__ = [
     "Grant",
     "Hit",
     "Imported",
+    "Intent",
     "Job",
     "Kind",
     "Memory",
@@ -49,6 +51,10 @@ Kind = Literal[
     "fact", "preference", "howto", "correction", "learning", "note", "message", "episode", "chunk", "entity", "relation"
 ]
 KINDS: tuple[str, ...] = get_args(Kind)
+
+Intent = Literal["decision", "comparative", "relationship", "temporal", "exploratory", "factual"]
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+"""The intents, the more specific one first: where two fit a query equally well, the one that stands first wins."""
 
 Outcome = Literal["stored", "duplicate", "near_duplicate", "superseded", "conflict", "quarantined", "dropped", "echo"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
@@ -311,12 +317,19 @@ class TraceCandidate(_Public):
 
 
 class Trace(_Public):
-    """What happened inside one recall: what was asked, how it was searched, every candidate, every drop."""
+    """What happened inside one recall: what was asked, how it was searched, every candidate, every drop.
+
+    `intent` is what the query wants, `intent_by` who said so, and `intent_confidence` how sure that is: 1 where the
+    caller did, 0.4 where a model did, and what `classify` says where phrases did, which is 0 where none was found.
+    """
 
     query: str
     asked: str
     words: tuple[str, ...]
     profile: str
+    intent: Intent
+    intent_confidence: float
+    intent_by: Literal["caller", "patterns", "model"]
     route: str
     scope_rows: int
     candidates: tuple[TraceCandidate, ...]
@@ -326,10 +339,14 @@ class Trace(_Public):
 
 
 class Recall(_Public):
-    """The answer to a recall; iterates over its hits, best first."""
+    """The answer to a recall; iterates over its hits, best first.
+
+    `intent` is what the query was understood to want; as JSON, only the trace tells it.
+    """
 
     hits: tuple[Hit, ...]
     nothing_relevant: bool
+    intent: Intent = Field("factual", exclude=True)
     trace: Trace | None = None
     warnings: tuple[str, ...] = Field((), exclude_if=lambda value: not value)
 

@@ -31,7 +31,9 @@ def test_recall_has_the_promised_shape(told: Run) -> None:
 def test_a_trace_is_given_on_request(told: Run) -> None:
     trace = told("recall", "lamp oil", "--limit", "1", "--trace", "--json").json["trace"]
     assert {drop["rule"] for drop in trace["drops"]} == {"limit"}
-    assert "words: lamp oil" in told("recall", "lamp oil", "--trace").out
+    shown = told("recall", "lamp oil", "--trace").out
+    assert "words: lamp oil" in shown
+    assert "intent: factual, 0.00 by patterns" in shown
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,8 @@ def test_a_trace_is_given_on_request(told: Run) -> None:
         (["--include-superseded"], 3),
         (["--agent", "another"], 0),
         (["--tenant", "another"], 0),
+        (["--intent", "decision", "--min-similarity", "0"], 3),
+        (["--intent", "auto", "--min-similarity", "0", "--min-score", "100"], 0),
         (["--profile", "eryx", "--min-similarity", "0", "--min-score", "100"], 0),
         (["--profile", '{"name": "mine", "law": "sum", "factors": [{"factor": "similarity", "weight": 1.0}]}'], 3),
     ],

@@ -10,6 +10,7 @@ import pytest
 
 from ebbtide import Ebbtide
 from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
+from ebbtide.models.chat import ChatModel
 from ebbtide.models.classifier import HttpClassifier, create_classifier, read_judgement
 from tests.conftest import Opener
 from tests.models.endpoint import Endpoint, Reply, serve
@@ -104,7 +105,7 @@ def test_a_server_that_is_not_there_loses_nothing(open_store: Opener) -> None:
 
 
 async def test_its_errors_name_no_key(endpoint: Endpoint) -> None:
-    classifier = HttpClassifier(endpoint.url + "/v1/", "judge", api_key="secret-key", timeout_seconds=0.5)
+    classifier = HttpClassifier(ChatModel(endpoint.url + "/v1/", "judge", api_key="secret-key", timeout_seconds=0.5))
     for failure in FAILURES:
         endpoint.script.append(failure)
         with pytest.raises((ModelInvalid, ModelUnavailable)) as caught:

@@ -11,7 +11,8 @@ from ebbtide import relevance
 from ebbtide.rank.parts import Gates
 from ebbtide.rank.presets import ERYX, PRESETS
 from ebbtide.rank.profile import Profile
-from ebbtide.rank.strategies import BUILT_IN, FACTS, INTENTS, STRATEGIES
+from ebbtide.rank.strategies import BUILT_IN, FACTS, STRATEGIES
+from ebbtide.types import INTENTS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WRITTEN = {*FACTS, "chunk", "note"}

@@ -156,6 +156,7 @@ SCOPE_OPTIONS = (
 
 ASKED_OPTIONS = (
     click.option("--profile", metavar="NAME|JSON", help="tide, ontheia, agentium, ibex, eryx, or one of your own."),
+    click.option("--intent", metavar="INTENT", help="auto, decision, comparative, relationship, temporal, …"),
     *SCOPE_OPTIONS,
     click.option("--limit", type=int, metavar="N", help="How many at most."),
     click.option("--min-score", type=float, metavar="X", help="The least relevance."),

@@ -194,13 +194,16 @@ def check_revision(caller: Caller, revision: UUID | None) -> None:
 
 
 def profile_within(
-    caller: Caller, profile: str | Profile | Mapping[str, Any] | None
+    caller: Caller, profile: str | Profile | Mapping[str, Any] | None, intent: str | None = None
 ) -> tuple[str | Profile | Mapping[str, Any] | None, tuple[str, ...]]:
-    """The profile of a caller's recall, and what it should know of that: its policy's takes the place of its own."""
+    """The profile of a caller's recall, and what it should know of that: its policy's takes the place of its own.
+
+    So it does of the strategy of the `intent` that the caller asks for.
+    """
     grant = caller.access.grant if caller.access is not None else None
     if grant is None or grant.profile is None:
         return profile, ()
-    other = profile not in (None, grant.profile)
+    other = (intent if profile is None else profile) not in (None, grant.profile)
     return grant.profile, (f"the policy ranks by the profile {grant.profile!r}",) if other else ()
 
 

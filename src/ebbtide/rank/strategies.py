@@ -10,10 +10,7 @@ from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.types import Kind
 
-__all__ = ["BUILT_IN", "FACTS", "INTENTS", "STRATEGIES"]
-
-INTENTS = ("decision", "comparative", "relationship", "temporal", "exploratory", "factual")
-"""The intents, the more specific one first: where two fit a query equally well, the one that stands first wins."""
+__all__ = ["BUILT_IN", "FACTS", "STRATEGIES"]
 
 FACTS: tuple[Kind, ...] = (
     "fact", "preference", "howto", "correction", "learning", "message", "entity", "relation",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ebbtide.rank.strategies import INTENTS
 from ebbtide.text import month_names
+from ebbtide.types import INTENTS
 
 __all__ = ["DECISION_WORDS", "PATTERNS", "Pattern", "count_patterns"]
 

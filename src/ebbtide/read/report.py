@@ -78,6 +78,9 @@ def trace_of(searched: Searched) -> Trace:
         asked=searched.question.asked,
         words=searched.terms.words,
         profile=searched.profile.name,
+        intent=searched.purpose.intent,
+        intent_confidence=searched.purpose.confidence,
+        intent_by=searched.purpose.by,
         route=searched.route.way,
         scope_rows=searched.route.rows,
         candidates=tuple(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.score import Scored
     from ebbtide.read.candidates import Found
+    from ebbtide.read.intent import Purpose
     from ebbtide.read.question import Question
     from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
@@ -44,6 +45,7 @@ class Searched:
     scope: Scope
     profile: Profile
     question: Question
+    purpose: Purpose
     terms: Terms
     route: Route
     vector: Any
