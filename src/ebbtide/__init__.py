@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from ebbtide.govern.policies import EffectivePolicy, Policy
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.rank.curve import recall_probability
     from ebbtide.rank.fusion import reciprocal_rank_fusion
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.relevance import Relevance, relevance
@@ -83,6 +84,7 @@ __all__ = [
     "Version",
     "classify",
     "decompose",
+    "recall_probability",
     "reciprocal_rank_fusion",
     "relevance",
     "where",
@@ -126,6 +128,7 @@ _HOMES = {
     "Version": "ebbtide.types",
     "classify": "ebbtide.read.intent",
     "decompose": "ebbtide.read.decompose",
+    "recall_probability": "ebbtide.rank.curve",
     "reciprocal_rank_fusion": "ebbtide.rank.fusion",
     "relevance": "ebbtide.rank.relevance",
     "where": "ebbtide.read.where",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,7 @@ __all__ = [
     "check_flag",
     "check_json",
     "check_moment",
+    "check_number",
     "check_text",
     "check_texts",
     "check_vector",
@@ -148,6 +150,23 @@ def check_whole(value: Any, field: str, least: int, most: int) -> int:
             f"{field} is out of range.", field=field, remedy=f"Give a whole number from {least:,} to {most:,}."
         )
     return value
+
+
+def check_number(value: Any, field: str, *, least: float, most: float = math.inf, beyond: bool = False) -> float:
+    """A finite number from `least` to `most`, not `least` itself where it must lie `beyond`; True is none."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except (OverflowError, TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and least <= number <= most) or (beyond and number == least):
+        lower = f"above {least:g}" if beyond else f"of at least {least:g}"
+        raise InvalidInput(
+            f"{field} must be a finite number{f' from {least:g} to {most:g}' if math.isfinite(most) else f' {lower}'}, "
+            f"not {shown(value, 40)}.",
+            field=field,
+            remedy="Give a number in that range.",
+        )
+    return number
 
 
 def check_flag(value: Any, field: str) -> bool:

@@ -69,6 +69,7 @@ def test_the_public_names() -> None:
             "Version",
             "classify",
             "decompose",
+            "recall_probability",
             "reciprocal_rank_fusion",
             "relevance",
             "where",
