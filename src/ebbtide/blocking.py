@@ -21,6 +21,7 @@ from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.policies import AsyncPolicies
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
-__all__ = ["Audit", "Conflicts", "Ebbtide", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
+__all__ = ["Audit", "Conflicts", "Ebbtide", "Fading", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
 
 log = logging.getLogger("ebbtide")
 
@@ -188,6 +189,16 @@ class Holds(BlockingGroup[AsyncHolds]):
     release = blocking(AsyncHolds.release)
 
 
+class Fading(BlockingGroup[AsyncFading]):
+    """Forgetting by itself: curves, what a nightly run would change, and whether memories of the tenant may fade."""
+
+    enable = blocking(AsyncFading.enable)
+    disable = blocking(AsyncFading.disable)
+    show = blocking(AsyncFading.show)
+    plan = blocking(AsyncFading.plan)
+    run = blocking(AsyncFading.run)
+
+
 class Audit(BlockingGroup[AsyncAudit]):
     """The tenant's audit: metadata of every read, write, change, deletion and refusal, never what a memory says."""
 
@@ -239,6 +250,7 @@ class Ebbtide:
         self.audit = Audit(self, inner.audit)
         self.receipts = Receipts(self, inner.receipts)
         self.holds = Holds(self, inner.holds)
+        self.forgetting = Fading(self, inner.forgetting)
 
     @classmethod
     def open(

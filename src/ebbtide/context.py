@@ -8,7 +8,7 @@ from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import READ, of_itself, requires
 from ebbtide.read.block import render_block
 from ebbtide.read.scope import ASKED, check_known
-from ebbtide.recall import note_access, search
+from ebbtide.recall import note_access, search_and_revive
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -27,7 +27,7 @@ async def context(
         raise InvalidInput(
             "budget must be a whole number of tokens, 0 or more.", field="budget", remedy="Leave it out for no limit."
         )
-    searched = await search(engine, of_itself(caller), query, **asked)
+    searched = await search_and_revive(engine, of_itself(caller), query, **asked)
     return render_block(
         note_access(engine, searched),
         searched.rules,

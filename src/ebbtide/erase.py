@@ -27,10 +27,11 @@ from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
 from ebbtide.govern.access import ADMIN, DELETE, READ, check_changeable, requires
 from ebbtide.identifiers import new_id, parse_id
-from ebbtide.manage import lock_memory, missing
+from ebbtide.manage import lock_memory, missing, note_read
 from ebbtide.read.reinforce import flush
-from ebbtide.read.scope import Scope, make_scope
-from ebbtide.recall import recall
+from ebbtide.read.report import hits_of
+from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
+from ebbtide.recall import search
 from ebbtide.types import Caller
 
 if TYPE_CHECKING:
@@ -159,7 +160,9 @@ async def _preview_query(
             field="query",
             remedy="Look at the candidates with dry_run=True, and repeat with the ids of those to forget.",
         )
-    hits = (await recall(engine, caller, query, **narrowed)).hits
+    check_known(narrowed, ASKED)
+    hits = hits_of(await search(engine, caller, query, **narrowed))
+    note_read(engine, caller, "forget_where", tuple(hit.id for hit in hits))
     return Forgetting(
         dry_run=True,
         count=len(hits),

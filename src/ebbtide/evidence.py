@@ -14,7 +14,12 @@ __all__ = [
     "AuditCheck",
     "AuditEntry",
     "Candidate",
+    "Curve",
+    "CurvePoint",
     "Erasure",
+    "Faded",
+    "FadingPlan",
+    "FadingRun",
     "Forgetting",
     "Hold",
     "Receipt",
@@ -149,3 +154,74 @@ class AuditCheck(_Public):
     unsealed: int
     head: str | None
     problems: tuple[str, ...]
+
+
+class CurvePoint(_Public):
+    """A point of a forgetting curve: the moment, days since the last use, and P and effective confidence in [0, 1]."""
+
+    at: datetime
+    days: float
+    recall_probability: float
+    effective_confidence: float
+
+
+class Curve(_Public):
+    """Where a memory is on its forgetting curve.
+
+    `half_life` is in days; it, `difficulty` and `stability` are what they have decayed to by now. `last_used_at` is the
+    last recall, change, or import; `idle_days` count from it. `points` go from then over `now` into the future.
+    `spared_by` says why the memory never fades: confirmed, superseded, invalidated, importance, kind, hold, or its
+    status. `soft_delete_at` is when a nightly run will find it faded if nobody uses it, None for never; that happens
+    only where `enabled`, that is where forgetting is on for the tenant.
+    """
+
+    id: UUID
+    status: str
+    enabled: bool
+    now: datetime
+    half_life: float
+    difficulty: float
+    stability: float
+    confidence: float
+    access_count: int
+    last_used_at: datetime
+    idle_days: float
+    recall_probability: float
+    effective_confidence: float
+    spared_by: str | None = None
+    soft_delete_at: datetime | None = None
+    points: tuple[CurvePoint, ...]
+
+
+class Faded(_Public):
+    """A memory that has faded: `reason` is `idle` for one unused for too long, else `confidence`."""
+
+    id: UUID
+    agent: str
+    namespace: str
+    kind: str
+    idle_days: float
+    effective_confidence: float
+    reason: Literal["confidence", "idle"]
+
+
+class FadingPlan(_Public):
+    """What a nightly run would change now, were forgetting on; whether it is says `enabled`.
+
+    `decaying` curves have whole days to lose, which changes nothing that a recall sees. `soft_deletions` memories have
+    faded, the first of which are `memories`; `held` others have too, and a legal hold spares them.
+    """
+
+    at: datetime
+    enabled: bool
+    decaying: int
+    soft_deletions: int
+    held: int
+    memories: tuple[Faded, ...]
+
+
+class FadingRun(_Public):
+    """What a run changed: curves that decayed, and memories that were deleted softly."""
+
+    decayed: int
+    soft_deleted: int

@@ -20,6 +20,7 @@ from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.forgetting import ForgetVerbs
 from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
@@ -67,6 +68,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         self.audit = AsyncAudit(self)
         self.receipts = AsyncReceipts(self)
         self.holds = AsyncHolds(self)
+        self.forgetting = AsyncFading(self)
 
     @classmethod
     def open(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -22,6 +22,7 @@ from ebbtide.read.intent import check_intent, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
+from ebbtide.read.resurrect import resurrect
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
 from ebbtide.read.searched import Chosen, Searched
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Hit, Memory, Rule
 
-__all__ = ["Searched", "note_access", "recall", "search"]
+__all__ = ["Searched", "note_access", "recall", "search", "search_and_revive"]
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
     """The memories worth most for a query, best first. See `AsyncEbbtide.recall`."""
     check_known(asked, ASKED)
     check_flag(trace, "trace")
-    searched = await search(engine, caller, query, **asked)
+    searched = await search_and_revive(engine, caller, query, **asked)
     return trusted(
         Recall,
         hits=note_access(engine, searched),
@@ -81,6 +82,15 @@ def note_access(engine: Engine, searched: Searched) -> tuple[Hit, ...]:
         caller.tenant, Read(caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance)
     )
     return hits
+
+
+async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked: Any) -> Searched:
+    """As `search`; where little that lives answers, what faded comes back to life first and takes part."""
+    searched = await search(engine, caller, query, **asked)
+    revived = await resurrect(engine, searched)
+    if revived is None:
+        return searched
+    return replace(await search(engine, caller, query, **asked), resurrected=revived)
 
 
 async def search(

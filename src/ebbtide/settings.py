@@ -125,6 +125,25 @@ class Settings(BaseModel):
         le=3_650,
         description="How long the emptied row of a forgotten memory stays before it is removed, in days.",
     )
+    soft_delete_confidence: float = Field(
+        0.25,
+        ge=0,
+        le=1,
+        description="Effective confidence below which an idle memory is deleted softly where forgetting is on, "
+        "between 0 and 1.",
+    )
+    soft_delete_idle_days: float = Field(
+        180.0,
+        ge=1,
+        le=36_525,
+        description="How long a memory of too little effective confidence must have been idle for that, in days.",
+    )
+    soft_delete_after_days: float = Field(
+        365.0,
+        ge=1,
+        le=36_525,
+        description="After how long without use a memory is deleted softly whatever its confidence, in days.",
+    )
     flush_seconds: float = Field(
         1.0, gt=0, le=60, description="How often counts of access are written in the background, in seconds."
     )

@@ -31,7 +31,7 @@ from ebbtide.text import embedding_text, shown
 from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.pending import enqueue_pending
-from ebbtide.write.records import Incoming, Strength, read_record, record_value
+from ebbtide.write.records import Incoming, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
 from ebbtide.write.sift import Sifted, redacted_hash, sift
 from ebbtide.write.successors import check_successors
@@ -165,7 +165,7 @@ async def _import_batch(
         await set_context(transaction, caller.tenant, following)
         stored = [one for one in embedded if one.id in new]
         await _insert_versions(engine, transaction, caller, stored)
-        await _insert_strength(transaction, caller, stored)
+        await _insert_strength(transaction, caller, stored, now)
         existing = await _existing(transaction, caller, [one for one in embedded if one.id not in new], now)
         if existing:
             await transaction.run(
@@ -298,12 +298,11 @@ async def _insert_versions(
         )
 
 
-async def _insert_strength(transaction: Transaction, caller: Caller, stored: Sequence[Incoming]) -> None:
-    """A memory that was never accessed or judged has no row: the defaults speak for it."""
-    unused = Strength()
-    rows = [{"id": str(one.id)} | one.strength.model_dump(mode="json") for one in stored if one.strength != unused]
+async def _insert_strength(transaction: Transaction, caller: Caller, stored: Sequence[Incoming], now: datetime) -> None:
+    """Each has a row, one that was never accessed or judged too: it says when the memory came here."""
+    rows = [{"id": str(one.id)} | one.strength.model_dump(mode="json") for one in stored]
     if rows:
-        await transaction.run("transfer.insert_strength", tenant=caller.tenant, rows=json.dumps(rows))
+        await transaction.run("transfer.insert_strength", tenant=caller.tenant, rows=json.dumps(rows), now=now)
 
 
 async def _existing(

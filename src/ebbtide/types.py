@@ -321,6 +321,7 @@ class Trace(_Public):
 
     `intent` is what the query wants, `intent_by` who said so, and `intent_confidence` how sure that is: 1 where the
     caller did, 0.4 where a model did, and what `classify` says where phrases did, which is 0 where none was found.
+    `resurrected` are memories that had faded and that this recall brought back to life.
     """
 
     query: str
@@ -335,6 +336,7 @@ class Trace(_Public):
     candidates: tuple[TraceCandidate, ...]
     drops: tuple[Drop, ...]
     notes: tuple[str, ...] = ()
+    resurrected: tuple[UUID, ...] = Field((), exclude_if=lambda value: not value)
     milliseconds: dict[str, float] = Field(default_factory=dict)
 
 

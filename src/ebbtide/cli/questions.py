@@ -81,6 +81,8 @@ def show_trace(console: Console, trace: Trace) -> None:
     line(console, (f"{trace.profile} over {trace.scope_rows:,} memories, {trace.route}: {steps}", "dim"))
     line(console, (f"words: {' '.join(trace.words)}", "dim"))
     line(console, (f"intent: {trace.intent}, {trace.intent_confidence:.2f} by {trace.intent_by}", "dim"))
+    for id_ in trace.resurrected:
+        line(console, (f"brought back to life {id_}", "dim"))
     for drop in trace.drops:
         against = "" if drop.value is None else f": {_short(drop.value)} against {_short(drop.threshold)}"
         line(console, (f"dropped {drop.id} by {drop.rule}{against}", "dim"))

@@ -13,6 +13,7 @@ from uuid import UUID
 from ebbtide.checks import check_text, check_word
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.govern.access import ADMIN, requires
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.namespaces import check_pattern, expression_of, rule_specificity
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.text import is_blank, shown
@@ -36,6 +37,7 @@ __all__ = [
     "rules_at",
     "rules_in",
     "rules_last_seen",
+    "set_forgetting",
     "set_personal_data",
 ]
 
@@ -58,13 +60,19 @@ class Bearing:
 
 
 class RuleBook:
-    """The rules of a tenant as of a revision, and what they say of the namespaces that were asked about."""
+    """The rules of a tenant as of a revision: what they say of namespaces, and whether its memories fade."""
 
     def __init__(
-        self, rules: Iterable[Rule] = (), *, personal_data: str | None = None, revision: UUID | None = None
+        self,
+        rules: Iterable[Rule] = (),
+        *,
+        personal_data: str | None = None,
+        forgetting: bool = False,
+        revision: UUID | None = None,
     ) -> None:
         self.rules = tuple(rules)
         self.personal_data = personal_data
+        self.forgetting = forgetting
         self.revision = revision
         self._known: dict[str, Bearing] = {}
 
@@ -86,7 +94,9 @@ class RuleBook:
     def with_rule(self, rule: Rule) -> RuleBook:
         """The book with one more rule, in place of the one that has its id."""
         others = [kept for kept in self.rules if rule.id is None or kept.id != rule.id]
-        return RuleBook([*others, rule], personal_data=self.personal_data, revision=self.revision)
+        return RuleBook(
+            [*others, rule], personal_data=self.personal_data, forgetting=self.forgetting, revision=self.revision
+        )
 
     @property
     def screens(self) -> bool:
@@ -134,9 +144,9 @@ async def rules_at(engine: Engine, transaction: Transaction, tenant: str, revisi
     book = RuleBook()
     if revision is not None:
         rows = await transaction.named("govern.rules", tenant=tenant)
-        default = await transaction.one("govern.personal_data", tenant=tenant)
+        personal_data, forgetting = await transaction.one("govern.laid_down", tenant=tenant)
         kept = (Rule.model_construct(**row._asdict()) for row in rows)
-        book = RuleBook(kept, personal_data=default[0], revision=revision)
+        book = RuleBook(kept, personal_data=personal_data, forgetting=forgetting, revision=revision)
     engine.governance.put(tenant, revision, RULES, book)
     return book
 
@@ -235,6 +245,17 @@ async def set_personal_data(engine: Engine, caller: Caller, mode: str | None) ->
     async with engine.database.transaction(caller.tenant) as transaction:
         await transaction.run("govern.mark_changed", tenant=caller.tenant, revision=new_id(now), now=now)
         await transaction.run("govern.set_personal_data", tenant=caller.tenant, mode=mode)
+
+
+@requires(ADMIN)
+async def set_forgetting(engine: Engine, caller: Caller, enabled: bool) -> None:
+    """Let a tenant's memories fade and come back to life, or no longer; the audit has it."""
+    now = engine.clock.now()
+    async with engine.database.transaction(caller.tenant) as transaction:
+        await transaction.run("govern.mark_changed", tenant=caller.tenant, revision=new_id(now), now=now)
+        await transaction.run("govern.set_forgetting", tenant=caller.tenant, enabled=enabled)
+        detail = {"operation": "forgetting", "to": "on" if enabled else "off"}
+        await write_audit(transaction, caller, "status", [(None, detail)], now)
 
 
 def check_personal_data(mode: str | None) -> None:

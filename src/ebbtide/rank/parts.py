@@ -12,6 +12,7 @@ __all__ = [
     "Clock",
     "Confidence",
     "EFoldingRecency",
+    "EffectiveConfidence",
     "Factor",
     "FullText",
     "Gates",
@@ -69,6 +70,13 @@ class Confidence(_Weighted):
 
     factor: Literal["confidence"] = "confidence"
     name: ColumnName = "confidence"
+
+
+class EffectiveConfidence(_Weighted):
+    """The confidence times how likely the memory is still held (see `recall_probability`), in [0, 1]."""
+
+    factor: Literal["effective_confidence"] = "effective_confidence"
+    name: ColumnName = "effective_confidence"
 
 
 class Usefulness(_Weighted):
@@ -141,6 +149,7 @@ Factor = Annotated[
     Similarity
     | Importance
     | Confidence
+    | EffectiveConfidence
     | Usefulness
     | AccessFrequency
     | RecencyShare

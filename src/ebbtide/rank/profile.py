@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, TypeAdapter, 
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ebbtide.errors import InvalidInput, InvalidProfile
-from ebbtide.rank.parts import Factor, FullText, Gates, Part, TideParameters
+from ebbtide.rank.parts import EffectiveConfidence, Factor, FullText, Gates, Part, TideParameters
 from ebbtide.text import shown
 from ebbtide.types import Kind
 
@@ -129,6 +129,13 @@ class Profile(Part):
             return handler(data)
         except ValidationError as exc:
             raise _invalid_profile(exc.errors(include_url=False)[0]) from exc
+
+    @property
+    def weighs_decay(self) -> bool:
+        """Whether it reads effective confidence, and so where each memory is on its forgetting curve."""
+        return self.quality_weighting or any(
+            isinstance(factor, EffectiveConfidence) and factor.weight for factor in self.factors
+        )
 
     @property
     def normalised_weights(self) -> tuple[float, ...]:

@@ -16,6 +16,7 @@ from ebbtide.rank.explain import contributions
 from ebbtide.rank.parts import (
     AccessFrequency,
     Confidence,
+    EffectiveConfidence,
     EFoldingRecency,
     Factor,
     HalfLifeRecency,
@@ -60,6 +61,7 @@ def relevance(
     labels: str | Iterable[str] | None = None,
     usefulness: float | None = None,
     confidence: float | None = None,
+    effective_confidence: float | None = None,
     access_count: int | None = None,
     created_at: datetime | None = None,
     updated_at: datetime | None = None,
@@ -71,12 +73,12 @@ def relevance(
     """The relevance of one item, computed exactly as a recall under that profile computes it.
 
     What the profile does not use may be left out. No labels and no bonuses are values like any other. Dates are not
-    checked against each other, and one in the future counts as now. Where the profile weighs by quality, `confidence`
-    is the effective one.
+    checked against each other, and one in the future counts as now. Where the profile reads `effective_confidence` and
+    it is left out, `confidence` stands for it.
 
     Args:
         profile: the name of a preset or strategy, or a profile of your own, as such or as a mapping.
-        similarity, importance, usefulness, confidence: in [0, 1].
+        similarity, importance, usefulness, confidence, effective_confidence: in [0, 1].
         labels: category labels, or a single one.
         access_count: recalls so far, ≥ 0.
         created_at, updated_at, valid_from, last_mentioned_at, now: moments with a time zone.
@@ -94,6 +96,7 @@ def relevance(
         "importance": _share("importance", importance),
         "usefulness": _share("usefulness", usefulness),
         "confidence": _share("confidence", confidence),
+        "effective_confidence": _share("effective_confidence", effective_confidence),
         "access_count": _count("access_count", access_count),
     }
     moments = {
@@ -145,7 +148,7 @@ def _require_inputs(profile: Profile, given: Mapping[str, float]) -> None:
     for factor in profile.factors:
         needed.extend(_needs(factor) if factor.weight else ())
     if profile.quality_weighting:
-        needed.append(("confidence",))
+        needed.append(("confidence", "effective_confidence"))
     for alternatives in needed:
         if not any(field in given for field in alternatives):
             wanted = " or ".join(f"`{field}`" for field in alternatives)
@@ -160,6 +163,8 @@ def _needs(factor: Factor) -> list[tuple[str, ...]]:
         case Similarity() | Importance() | Usefulness() | Confidence() | AccessFrequency():
             field = "access_count" if isinstance(factor, AccessFrequency) else factor.factor
             return [(field,)]
+        case EffectiveConfidence():
+            return [("confidence", "effective_confidence")]
         case RecencyShare() | HalfLifeRecency() | LabelRecency() | EFoldingRecency():
             # The moment of observation is no argument here, since no preset but one reads it, and then only third.
             dates = tuple(date for date in factor.dates if date != "observed_at")

@@ -12,6 +12,7 @@ from ebbtide.rank.parts import (
     AccessFrequency,
     Clock,
     Confidence,
+    EffectiveConfidence,
     EFoldingRecency,
     Factor,
     HalfLifeRecency,
@@ -169,6 +170,8 @@ def _factor_values(factor: Factor, profile: Profile, candidates: Candidates, now
             return formulas.unit_interval(candidates.importance)
         case Confidence():
             return formulas.unit_interval(candidates.confidence)
+        case EffectiveConfidence():
+            return _effective_confidence(candidates)
         case Usefulness():
             return formulas.unit_interval(candidates.usefulness)
         case AccessFrequency():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.settings import Settings
 
-__all__ = ["Found", "find"]
+__all__ = ["Found", "find", "rarity_of"]
 
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
@@ -38,7 +38,7 @@ STATEMENTS = {
     ("worded", True): "recall.worded",
     ("worded", False): "recall.worded_weighed",
 }
-LISTWISE_COLUMNS = 15
+LISTWISE_COLUMNS, WEIGHED_COLUMNS = 15, 11
 FOUND_BY, SUPERSEDED_BY = 3, 5
 
 # In a large scope the best rows of each arm bring the turns around them along.
@@ -71,7 +71,7 @@ async def find(
     tide = profile.tide
     lends = tide is not None and tide.lend_superseded_score
     searched = terms if profile.full_text.search != "off" else Terms(())
-    rarity = [idf(route.rows, route.sample.share(word) * route.rows) for word in searched.words]
+    rarity = rarity_of(searched, route)
     most = max(settings.candidate_rows, profile.limit)
     parameters = {
         **scope.parameters(with_superseded=scope.include_superseded or lends),
@@ -85,6 +85,7 @@ async def find(
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
         "speaker": question.named[0] if len(question.named) == 1 else None,
         "ruled": bool(rules),
+        "weighs_decay": profile.weighs_decay,
     }
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
     if route.way == "indexed" and sum(row[FOUND_BY] in FOUND_BY_VECTOR for row in rows) < most:
@@ -122,6 +123,11 @@ def affordable(terms: Terms, sample: WordSample, rows: int, budget: int) -> list
     return chosen
 
 
+def rarity_of(terms: Terms, route: Route) -> list[float]:
+    """How rare each word is in the scope: its idf, in the order of the words."""
+    return [idf(route.rows, route.sample.share(word) * route.rows) for word in terms.words]
+
+
 def idf(rows: float, found: float) -> float:
     """`ln(1 + (N - n + .5) / (n + .5))`: the rarity of a word that n of N rows hold (BM25's)."""
     return math.log(1 + (max(rows, found) - found + 0.5) / (found + 0.5))
@@ -129,7 +135,7 @@ def idf(rows: float, found: float) -> float:
 
 def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, lexical_maximum: float) -> Found:
     """Candidates from the rows of one statement."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + 10)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + WEIGHED_COLUMNS)
     (ids, similarity, context, found_by, lexical, successors, superseded, chats, sequence, speaks, asks, created,
      observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
@@ -175,8 +181,8 @@ def positions_of(wanted: Sequence[Any], ids: Sequence[Any]) -> NDArray[np.int64]
 
 def weighed_columns(columns: Sequence[Sequence[Any]], source: NDArray[np.int64]) -> Mapping[str, Any]:
     """What only the weighing laws read."""
-    importance, confidence, updated, valid_from, mentioned, labels, cover, keywords, usefulness, accesses = (
-        columns[LISTWISE_COLUMNS:] or [()] * 10
+    importance, confidence, updated, valid_from, mentioned, labels, cover, keywords, usefulness, accesses, effective = (
+        columns[LISTWISE_COLUMNS:] or [()] * WEIGHED_COLUMNS
     )
     return {
         "importance": np.array(importance, dtype=np.float64),
@@ -191,4 +197,7 @@ def weighed_columns(columns: Sequence[Sequence[Any]], source: NDArray[np.int64])
             (source == Source.FULL_TEXT) | (source == Source.BOTH), np.array(cover, dtype=np.float64), np.nan
         ),
         "keyword_share": np.array(keywords, dtype=np.float64),
+        "effective_confidence": np.array(effective, dtype=np.float64)
+        if effective and effective[0] is not None
+        else None,
     }

@@ -17,7 +17,10 @@ __all__ = ["flush"]
 
 
 async def flush(engine: Engine) -> None:
-    """Write the accesses and the reads since the last flush, a transaction a tenant, without waiting for the disk."""
+    """Write the accesses and the reads since the last flush, a transaction a tenant, without waiting for the disk.
+
+    An access reinforces the memory's forgetting curve, after the decay of the whole days before it.
+    """
     accesses, reads = engine.accesses.take(), engine.reads.take()
     for tenant in sorted(accesses.keys() | reads.keys()):
         await _flush_tenant(engine, tenant, accesses.get(tenant, {}), reads.get(tenant, ()))
@@ -32,7 +35,7 @@ async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Acc
         await transaction.run("forget.lock_shared", tenant=tenant)
         if ids:
             await transaction.run(
-                "recall.reinforce",
+                "fade.reinforce",
                 tenant=tenant,
                 ids=ids,
                 counts=[accesses[id_].count for id_ in ids],

@@ -105,6 +105,7 @@ def trace_of(searched: Searched) -> Trace:
             for drop in drops(candidates, searched.selection)
         ),
         notes=(*searched.notes, *dispute_notes(searched)),
+        resurrected=searched.resurrected,
         milliseconds=dict(searched.milliseconds),
     )
 

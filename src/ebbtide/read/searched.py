@@ -40,7 +40,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Everything one search came to know; hits, traces and explanations are made of it."""
+    """Everything one search came to know; hits, traces and explanations are made of it.
+
+    `resurrected` are memories that had faded and were brought back to life for it.
+    """
 
     scope: Scope
     profile: Profile
@@ -55,6 +58,7 @@ class Searched:
     rules: RuleBook
     notes: tuple[str, ...]
     milliseconds: Mapping[str, float]
+    resurrected: tuple[UUID, ...] = ()
 
     @property
     def selection(self) -> Selection:

@@ -59,9 +59,14 @@ SELECT (SELECT p.fields FROM policy p WHERE p.tenant_id = %(tenant)s AND p.agent
        (SELECT p.fields FROM policy p WHERE p.tenant_id = %(tenant)s AND p.agent_id = %(agent)s AND p.task_id = %(task)s::text),
        (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s);
 
--- name: personal_data
--- What a tenant's settings say of personal data, NULL where they say nothing.
-SELECT t.settings ->> 'personal_data' FROM tenant t WHERE t.tenant_id = %(tenant)s;
+-- name: laid_down
+-- What a tenant's settings say of personal data, NULL where they say nothing, and whether its memories may fade.
+SELECT t.settings ->> 'personal_data', coalesce((t.settings ->> 'forgetting')::boolean, false) FROM tenant t WHERE t.tenant_id = %(tenant)s;
+
+-- name: set_forgetting
+-- Lets a tenant's memories fade, or no longer.
+UPDATE tenant t SET settings = t.settings || jsonb_build_object('forgetting', %(enabled)s::boolean)
+WHERE t.tenant_id = %(tenant)s;
 
 -- name: set_personal_data
 -- Sets what is done with personal data where no rule on a namespace says it.

@@ -25,7 +25,10 @@ AND (cardinality(%(foreign)s::text[]) = 0 OR NOT m.namespace ^@ ANY(%(foreign)s:
         %(metadata_path)s::jsonpath, %(metadata_values)s::jsonb, true) IS TRUE)))
 
 -- fragment: live
-m.status = 'active' AND m.maturity <> 'invalidated' AND (m.expires_at IS NULL OR m.expires_at > %(now)s) AND (m.valid_from IS NULL OR m.valid_from <= %(valid_at)s)
+m.status = 'active' AND {{in_force}}
+
+-- fragment: in_force
+m.maturity <> 'invalidated' AND (m.expires_at IS NULL OR m.expires_at > %(now)s) AND (m.valid_from IS NULL OR m.valid_from <= %(valid_at)s)
 AND CASE WHEN m.superseded_by IS NULL THEN m.invalidated_at IS NULL OR m.invalidated_at > %(valid_at)s
          ELSE %(with_superseded)s OR m.invalidated_at > %(valid_at)s END
 
@@ -126,7 +129,8 @@ CASE WHEN m.search @@ %(any_term)s::tsquery THEN ts_rank_cd(m.search, %(any_term
 
 -- fragment: strength_columns
 ((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,
-coalesce(s.access_count, 0) AS access_count
+coalesce(s.access_count, 0) AS access_count,
+CASE WHEN %(weighs_decay)s THEN {{effective_confidence}} END AS effective_confidence
 
 -- fragment: measured
 (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, (1 - (m.context_embedding <=> %(vector)s::halfvec))::float8 AS context_similarity
@@ -265,14 +269,3 @@ SELECT m.status, m.maturity, m.superseded_by, m.expires_at, m.valid_from, m.inva
        (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS t(query) WHERE m.search @@ t.query)::integer AS words
 FROM {{source}}
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s AND m.status <> 'tombstoned';
-
--- name: reinforce
--- Adds accesses that were counted since the last time.
-INSERT INTO strength AS s (tenant_id, memory_id, access_count, last_accessed_at)
-SELECT %(tenant)s, a.id, a.count, a.last
-FROM unnest(%(ids)s::uuid[], %(counts)s::integer[], %(moments)s::timestamptz[]) AS a(id, count, last)
-JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = a.id AND m.status <> 'tombstoned'
-ORDER BY a.id
-ON CONFLICT (tenant_id, memory_id) DO UPDATE
-SET access_count = s.access_count + excluded.access_count,
-    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at);

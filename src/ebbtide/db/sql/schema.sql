@@ -153,8 +153,12 @@ CREATE INDEX memory_subject ON memory (tenant_id, agent_id, namespace, subject) 
 CREATE INDEX memory_speaker ON memory (tenant_id, agent_id, speaker) WHERE speaker IS NOT NULL;
 CREATE INDEX memory_pending ON memory (tenant_id, id) WHERE embedding_pending;
 CREATE INDEX memory_words ON memory USING gin (tenant_id, agent_id, search);
+-- What was deleted softly, to be found again by its words when nothing live says them.
+CREATE INDEX memory_deleted ON memory (tenant_id, agent_id) WHERE status = 'deleted';
 
--- How firmly a memory is held. No row means never accessed: the defaults below.
+-- How firmly a memory is held. No row means never accessed: the defaults below, which decay from the memory's creation on, as
+-- they do where `decayed_at` is NULL. Up to `decayed_at` the decay is in the columns, and what comes after it is added on reading.
+-- `imported_at` is when the memory came here from elsewhere: nobody could have used it before.
 CREATE TABLE strength (
     tenant_id text NOT NULL,
     memory_id uuid NOT NULL,
@@ -164,6 +168,7 @@ CREATE TABLE strength (
     difficulty double precision NOT NULL DEFAULT 2.5,
     half_life double precision NOT NULL DEFAULT 30.0,
     decayed_at timestamptz,
+    imported_at timestamptz,
     positive integer NOT NULL DEFAULT 0,
     negative integer NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, memory_id),

@@ -69,9 +69,11 @@ FROM ROWS FROM (
             deleted_at, current_since, current_until, embedding, context_embedding);
 
 -- name: insert_strength
--- How firmly the memories that were just inserted are held.
-INSERT INTO strength (tenant_id, memory_id, access_count, last_accessed_at, stability, difficulty, half_life, decayed_at, positive, negative)
-SELECT %(tenant)s, r.id, r.access_count, r.last_accessed_at, r.stability, r.difficulty, r.half_life, r.decayed_at, r.positive, r.negative
+-- How firmly the memories that were just inserted are held. They are idle from the import on.
+INSERT INTO strength (tenant_id, memory_id, access_count, last_accessed_at, stability, difficulty, half_life, decayed_at, imported_at, positive,
+                      negative)
+SELECT %(tenant)s, r.id, r.access_count, r.last_accessed_at, r.stability, r.difficulty, r.half_life, r.decayed_at, %(now)s, r.positive,
+       r.negative
 FROM jsonb_to_recordset(%(rows)s::jsonb) AS r(
     id uuid, access_count integer, last_accessed_at timestamptz, stability double precision, difficulty double precision,
     half_life double precision, decayed_at timestamptz, positive integer, negative integer);

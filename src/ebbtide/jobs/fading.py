@@ -1,0 +1,31 @@
+"""Every night: forgetting curves decay, and what has faded is deleted softly where a tenant wants that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ebbtide.db.queue import enqueue, lock_of
+from ebbtide.forget.decay import decay, soft_delete
+from ebbtide.govern.tenants import list_tenants
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+
+__all__ = ["FADE", "FADE_TENANT", "fade", "fade_tenant"]
+
+FADE = "fade"
+FADE_TENANT = "fade_tenant"
+
+
+async def fade(engine: Engine) -> None:
+    """Ask for the fading of each tenant's memories."""
+    for tenant in await list_tenants(engine):
+        async with engine.database.transaction(tenant) as transaction:
+            lock = lock_of(FADE_TENANT, tenant)
+            await enqueue(transaction.connection, FADE_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+
+
+async def fade_tenant(engine: Engine, *, tenant: str) -> None:
+    """Let a tenant's curves decay, and delete softly what has faded where forgetting is on."""
+    await decay(engine, tenant)
+    await soft_delete(engine, tenant)

@@ -1,0 +1,165 @@
+"""Accesses: which reads are one, what they make of the forgetting curve, and that none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import astuple
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ebbtide import AsyncEbbtide
+from ebbtide.clock import FixedClock
+from ebbtide.models.fake import FakeEmbedder
+from ebbtide.rank.curve import FRESH, CurveParameters, decayed, reinforced
+from ebbtide.read.reinforce import flush
+from tests.forget.support import Owner
+from tests.stores import SETTINGS
+
+
+async def told(memory: AsyncEbbtide, content: str = "The ferry leaves at nine.") -> Any:
+    return (await memory.remember(content)).memory
+
+
+def stored(owner: Owner, id_: Any) -> Any:
+    """The accesses, the half-life, the difficulty and the stability that the store has of a memory."""
+    return owner.execute(
+        "SELECT access_count, half_life, difficulty, stability FROM strength WHERE memory_id = %s", [id_]
+    ).fetchone()
+
+
+def held(accesses: int, parameters: CurveParameters) -> Any:
+    return pytest.approx((accesses, *astuple(parameters)))
+
+
+async def test_a_recall_reinforces_what_it_returns(async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner) -> None:
+    memory = await told(async_memory)
+    clock.advance(timedelta(hours=5))
+    await async_memory.recall("ferry")
+    await flush(await async_memory.engine())
+    assert stored(owner, memory.id) == held(1, CurveParameters(45.0, 2.4, 1.1))
+    row = owner.execute("SELECT last_accessed_at, decayed_at FROM strength").fetchone()
+    assert row == (clock.now(), memory.created_at)
+
+
+async def test_a_context_block_is_a_recall(async_memory: AsyncEbbtide, owner: Owner) -> None:
+    memory = await told(async_memory)
+    await async_memory.context("ferry")
+    await flush(await async_memory.engine())
+    assert stored(owner, memory.id) == held(1, reinforced(FRESH, 1))
+
+
+async def test_days_before_an_access_decay_first_and_then_it_reinforces(
+    async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner
+) -> None:
+    memory = await told(async_memory)
+    clock.advance(timedelta(days=10, hours=7))
+    await async_memory.recall("ferry")
+    await flush(await async_memory.engine())
+    expected = reinforced(decayed(FRESH, 10), 1)
+    assert stored(owner, memory.id) == held(1, expected)
+    clock.advance(timedelta(days=4, hours=17))
+    for _ in range(3):
+        await async_memory.recall("ferry")
+    await flush(await async_memory.engine())
+    assert stored(owner, memory.id) == held(4, reinforced(decayed(expected, 5), 3))
+    assert owner.execute("SELECT decayed_at FROM strength").fetchone() == (memory.created_at + timedelta(days=15),)
+
+
+async def test_a_judged_memory_that_was_never_recalled_decays_from_its_creation(
+    async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner
+) -> None:
+    memory = await told(async_memory)
+    clock.advance(timedelta(days=3))
+    await async_memory.feedback(memory.id, "positive")
+    clock.advance(timedelta(days=3))
+    await async_memory.recall("ferry")
+    await flush(await async_memory.engine())
+    assert stored(owner, memory.id) == held(1, reinforced(decayed(FRESH, 6), 1))
+
+
+async def test_closing_writes_down_what_is_pending(
+    dsn: str, clock: FixedClock, embedder: FakeEmbedder, owner: Owner
+) -> None:
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as memory:
+        id_ = (await told(memory)).id
+        await memory.recall("ferry")
+    assert stored(owner, id_) == held(1, reinforced(FRESH, 1))
+
+
+READS: dict[str, Callable[[AsyncEbbtide, Any], Awaitable[Any]]] = {
+    "explain": lambda memory, told: memory.explain("ferry", told.id),
+    "browse": lambda memory, _: memory.browse(),
+    "get": lambda memory, told: memory.get(told.id),
+    "history": lambda memory, told: memory.history(told.id),
+    "preview": lambda memory, _: memory.rules.preview({"pattern": "vector.*", "bonus": 0.5}, "ferry"),
+    "the past": lambda memory, told: memory.recall("ferry", as_of=told.created_at),
+    "a context of the past": lambda memory, told: memory.context("ferry", as_of=told.created_at),
+    "export": lambda memory, _: exported(memory),
+    "look before forgetting": lambda memory, _: memory.forget_where(query="ferry"),
+    "show the curve": lambda memory, told: memory.forgetting.show(told.id),
+    "plan": lambda memory, _: memory.forgetting.plan(),
+}
+
+
+async def exported(memory: AsyncEbbtide) -> list[Any]:
+    return [record async for record in memory.export_records()]
+
+
+@pytest.mark.parametrize("read", READS)
+async def test_no_other_read_is_an_access(
+    read: str, async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner
+) -> None:
+    memory = await told(async_memory)
+    clock.advance(timedelta(hours=1))
+    await READS[read](async_memory, memory)
+    await flush(await async_memory.engine())
+    assert owner.execute("SELECT count(*) FROM strength").fetchone() == (0,)
+
+
+async def test_two_programs_that_write_at_once_lose_nothing(
+    dsn: str, clock: FixedClock, embedder: FakeEmbedder, owner: Owner
+) -> None:
+    async with (
+        AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as one,
+        AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as other,
+    ):
+        ids = [answer.memory.id for answer in await one.remember_many([f"ferry {n}" for n in range(40)])]
+        engines = [await one.engine(), await other.engine()]
+
+        async def count(place: int) -> None:
+            engine = engines[place]
+            for _ in range(20):
+                engine.accesses.add("default", tuple(ids if place else reversed(ids)), clock.now())
+                await flush(engine)
+
+        await asyncio.gather(count(0), count(1))
+    for id_ in ids:
+        assert stored(owner, id_) == held(40, reinforced(FRESH, 40))
+
+
+STEPS = st.lists(st.tuples(st.floats(0, 400), st.integers(1, 5)), min_size=1, max_size=6)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+async def test_the_statement_and_the_formulas_agree(
+    async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner, steps: list[tuple[float, int]]
+) -> None:
+    engine = await async_memory.engine()
+    memory = await told(async_memory, f"The ferry {uuid4()} leaves.")
+    started, expected, total = memory.created_at, FRESH, 0
+    for days, accesses in steps:
+        clock.advance(timedelta(days=days))
+        for _ in range(accesses):
+            engine.accesses.add("default", (memory.id,), clock.now())
+        await flush(engine)
+        whole = (clock.now() - started) // timedelta(days=1)
+        started += timedelta(days=whole)
+        expected, total = reinforced(decayed(expected, whole), accesses), total + accesses
+    assert stored(owner, memory.id) == held(total, expected)
