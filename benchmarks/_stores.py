@@ -18,7 +18,8 @@ from ebbtide.db.statements import schema_text
 from ebbtide.jobs.index import build_vector_index
 from ebbtide.models.fake import FakeEmbedder
 
-SETTINGS = Settings.from_environment({}, in_process_worker=False, scope_cache_seconds=3_600)
+# What is written in the background is put off, so that one connection does all the work that is measured.
+SETTINGS = Settings.from_environment({}, in_process_worker=False, scope_cache_seconds=3_600, flush_seconds=60)
 SMALL, LARGE = 600, 100_000
 
 

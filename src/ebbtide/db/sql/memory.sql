@@ -10,7 +10,7 @@ m.valid_from, m.invalidated_at, m.expires_at, coalesce(s.access_count, 0) AS acc
 -- name: by_ids
 -- Memories of one agent by their ids, whatever their status, except forgotten ones.
 SELECT {{memory_row}}
-FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id AND s.memory_id = ANY(%(ids)s::uuid[])
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
 
 -- name: history

@@ -39,14 +39,14 @@ m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{named}} AND {{live}} A
 memory m
 
 -- fragment: past
-(SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search,
+(SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, asks, search,
         embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
         confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
         expires_at, false AS embedding_pending, tokens, counted_by
  FROM memory
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND status <> 'tombstoned'
  UNION ALL
- SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, search,
+ SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, asks, search,
         embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
         confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
         expires_at, false, tokens, counted_by
@@ -108,17 +108,12 @@ found AS (
                     WHERE {{readable}}) arm
     GROUP BY arm.id)
 
--- fragment: asks
--- The codes of what ends a question, without a look at every sign of the text: right() and rtrim() count them all.
-m.kind = 'message' AND (m.content LIKE '%%?' OR m.content LIKE '%%？' OR m.content LIKE '%%؟'
-    OR (m.content LIKE '%% ' AND right(rtrim(m.content), 1) IN ('?', '？', '؟')))
-
 -- fragment: found_by
 CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN found.by_words THEN 1 ELSE 3 END
 
 -- fragment: row_columns
 m.superseded_by, m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE AS superseded, m.chat_id, m.sequence,
-m.speaker = %(speaker)s::text AS speaks, {{asks}} AS asks, date_part('epoch', m.created_at) AS created_at,
+m.speaker = %(speaker)s::text AS speaks, m.asks, date_part('epoch', m.created_at) AS created_at,
 date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash
 
 -- fragment: weight_columns
@@ -252,7 +247,8 @@ WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = AN
 SELECT {{memory_row}}, CASE WHEN m.counted_by = %(counter)s THEN m.tokens END,
        (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s),
        (SELECT EXISTS (SELECT FROM conflict c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.resolution IS NULL))
-FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+-- The ids once more, since without them the whole tenant's strengths may be read for a few rows.
+FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id AND s.memory_id = ANY(%(ids)s::uuid[])
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]);
 
 -- name: browse
