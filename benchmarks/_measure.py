@@ -14,7 +14,6 @@ from rich.table import Table
 
 from ebbtide import AsyncEbbtide
 
-
 SETTLING_SECONDS = 0.0005
 
 
