@@ -17,7 +17,8 @@ from ebbtide.govern.rules import revision_in, rules_at, rules_last_seen
 from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
-from ebbtide.read.candidates import Found, find
+from ebbtide.read.decompose import decompose
+from ebbtide.read.fuse import find_each
 from ebbtide.read.intent import check_intent, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.read.candidates import Found
     from ebbtide.types import Caller, Hit, Memory, Rule
 
 __all__ = ["Searched", "note_access", "recall", "search", "search_and_revive"]
@@ -134,10 +136,12 @@ async def search(
         limit=limit, min_score=min_score, min_similarity=min_similarity,
     )  # fmt: skip
     scope = scope.within(ranking.kinds)
+    if ranking.decompose:
+        question = replace(question, parts=tuple(decompose(question.asked)[1:]))
     watch.lap("understand")
-    direction, notes = await direction_of(engine, ranking, question, vector)
+    directions, notes = await directions_of(engine, ranking, question, vector)
     watch.lap("embed")
-    route = plan_route(engine, scope, shape, has_vector=direction is not None)
+    route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
     if route.outgrown and engine.dimension is not None:
         engine.outgrown.add(caller.tenant)
     async with engine.database.transaction(
@@ -147,7 +151,7 @@ async def search(
         rules = await rules_last_seen(engine, transaction, caller.tenant)
         while True:
             ruled = rules if trial is None else rules.with_rule(trial)
-            found = await find(transaction, scope, ranking, question, terms, direction, route, settings, ruled)
+            found = await find_each(engine, transaction, scope, ranking, question, terms, directions, route, ruled)
             watch.lap("candidates")
             scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
             chosen = await choose(transaction, scope, ranking, ruled, found, scored, counter=engine.counter.name)
@@ -158,22 +162,26 @@ async def search(
             rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
     check_revision(caller, chosen.revision)
     return Searched(
-        scope, ranking, question, purpose, terms, route, direction, found, scored, chosen, ruled,
+        scope, ranking, question, purpose, terms, route, directions[0], found, scored, chosen, ruled,
         (*advice, *purpose.notes, *notes), watch.steps,
     )  # fmt: skip
 
 
-async def direction_of(
+async def directions_of(
     engine: Engine, profile: Profile, question: Question, vector: Any
-) -> tuple[Any, tuple[str, ...]]:
-    """The query's vector as the driver sends it, None where there is none, and what the caller should know of that."""
-    if vector is not None:
-        return as_halfvec(check_vector(vector, engine.dimension, "vector")), ()
-    if engine.embedder is None:
-        return None, ("no embedder is configured: found by full text alone",)
+) -> tuple[list[Any], tuple[str, ...]]:
+    """The vectors of the question and of its parts as the driver sends them, and what the caller should know of that.
+
+    All are made in one batch. A vector that is given is the question's own; None stands for one that cannot be made.
+    """
     strip = profile.tide is not None and profile.tide.strip_names
-    made = await engine.embedder.embed([question.dense if strip else question.asked])
-    return as_halfvec(made[0]), ()
+    given = [] if vector is None else [as_halfvec(check_vector(vector, engine.dimension, "vector"))]
+    texts = [question.dense if strip else question.asked, *question.parts][len(given) :]
+    if engine.embedder is None:
+        notes = () if given else ("no embedder is configured: found by full text alone",)
+        return [*given, *[None] * len(texts)], notes
+    made = await engine.embedder.embed(texts) if texts else ()
+    return [*given, *(as_halfvec(one) for one in made)], ()
 
 
 def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:

@@ -306,7 +306,11 @@ class Drop(_Public):
 
 
 class TraceCandidate(_Public):
-    """What each stage saw of one candidate."""
+    """What each stage saw of one candidate.
+
+    `ranks` are its ranks for each of the trace's `queries`, None for one that did not find it; `similarity` is then the
+    best that any of them measured.
+    """
 
     id: UUID
     source: Source
@@ -314,6 +318,7 @@ class TraceCandidate(_Public):
     lexical: float | None
     relevance: float
     contributions: dict[str, float]
+    ranks: tuple[int | None, ...] = Field((), exclude_if=lambda value: not value)
 
 
 class Trace(_Public):
@@ -321,6 +326,7 @@ class Trace(_Public):
 
     `intent` is what the query wants, `intent_by` who said so, and `intent_confidence` how sure that is: 1 where the
     caller did, 0.4 where a model did, and what `classify` says where phrases did, which is 0 where none was found.
+    `queries` are the query and its parts where it was taken apart.
     `resurrected` are memories that had faded and that this recall brought back to life.
     """
 
@@ -335,6 +341,7 @@ class Trace(_Public):
     scope_rows: int
     candidates: tuple[TraceCandidate, ...]
     drops: tuple[Drop, ...]
+    queries: tuple[str, ...] = Field((), exclude_if=lambda value: not value)
     notes: tuple[str, ...] = ()
     resurrected: tuple[UUID, ...] = Field((), exclude_if=lambda value: not value)
     milliseconds: dict[str, float] = Field(default_factory=dict)

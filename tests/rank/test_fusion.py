@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.errors import InvalidInput
-from ebbtide.rank.fusion import highest_fused_score, reciprocal_rank_fusion
+from ebbtide.rank.candidates import Candidates
+from ebbtide.rank.fusion import fused_scores, highest_fused_score, ranking_of, reciprocal_rank_fusion
+from ebbtide.rank.parts import FullText
+from ebbtide.rank.presets import ERYX
+from ebbtide.rank.score import full_text_hits
+from tests.rank.builders import arbitrary_candidates, candidates
 
 LISTS = [list("ABCDE"), list("BFAGH"), list("ACBIJ")]
 rankings = st.lists(st.lists(st.sampled_from("ABCDEFGH"), unique=True), max_size=5)
@@ -63,3 +69,51 @@ def test_the_order_of_the_lists_changes_no_score(lists: list[list[str]], random)
 def test_who_leads_every_list_gets_the_highest_score() -> None:
     (leader, value), *_ = reciprocal_rank_fusion([["A", "B"], ["A", "C"], ["A"]])
     assert (leader, value) == ("A", pytest.approx(highest_fused_score(3)))
+
+
+def test_the_published_lists_as_ranks_over_their_maximum() -> None:
+    ids = "ABCDEFGHIJ"
+    ranks = np.array([[one.index(id_) + 1 if id_ in one else 0 for id_ in ids] for one in LISTS])
+    fused = dict(zip(ids, fused_scores(ranks).tolist(), strict=True))
+    assert fused == pytest.approx({id_: score / (3 / 61) for id_, score in reciprocal_rank_fusion(LISTS)})
+    assert fused["A"] == pytest.approx((1 / 61 + 1 / 63 + 1 / 61) / (3 / 61))
+
+
+@given(rankings.filter(bool))
+def test_fused_scores_are_the_fusion_over_its_maximum(lists: list[list[str]]) -> None:
+    ids = "ABCDEFGH"
+    ranks = np.array([[one.index(id_) + 1 if id_ in one else 0 for id_ in ids] for one in lists])
+    fused = fused_scores(ranks)
+    known = dict(reciprocal_rank_fusion(lists))
+    assert fused.tolist() == pytest.approx([known.get(id_, 0) / highest_fused_score(len(lists)) for id_ in ids])
+    assert ((fused >= 0) & (fused <= 1)).all()
+
+
+def test_what_leads_every_list_is_worth_one_and_what_is_in_none_nothing() -> None:
+    assert fused_scores(np.array([[1, 0], [1, 0], [1, 0]])).tolist() == [1.0, 0.0]
+
+
+def test_a_search_offers_what_passes_its_floor_by_similarity_then_what_it_found_by_words() -> None:
+    found = candidates(
+        ids=["far", "near", "nearer", "words", "word", "both", "same"],
+        similarity=[0.69, 0.7, 0.9, None, None, 0.2, 0.7],
+        text_rank=[None, None, None, 0.5, 0.1, 0.3, None],
+        created_at=[0, 0, 0, 0, 0, 0, 1],
+    )
+    order = [found.ids[place] for place in ranking_of(ERYX, found).tolist()]
+    assert order == ["nearer", "same", "near", "words", "both", "word"]
+    vectors_only = ERYX.model_copy(update={"full_text": FullText(search="off")})
+    order = [found.ids[place] for place in ranking_of(vectors_only, found).tolist()]
+    assert order == ["nearer", "same", "near", "words", "word"]
+
+
+@given(arbitrary_candidates())
+def test_a_ranking_offers_each_candidate_at_most_once_and_nothing_below_the_floor(found: Candidates) -> None:
+    order = ranking_of(ERYX, found).tolist()
+    assert len(set(order)) == len(order)
+    by_text = full_text_hits(ERYX, found)
+    near = [place for place in order if not by_text[place]]
+    assert order[: len(near)] == near
+    assert found.similarity[near].tolist() == sorted(found.similarity[near].tolist(), reverse=True)
+    assert all(found.similarity[place] >= 0.7 - 1e-6 for place in near)
+    assert set(np.flatnonzero(by_text).tolist()) <= set(order)

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from itertools import chain
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Booleans", "Candidates", "Column", "Floats", "Identifier", "Integers", "ListwiseInputs", "Source"]
+__all__ = [
+    "Booleans",
+    "Candidates",
+    "Column",
+    "Floats",
+    "Identifier",
+    "Integers",
+    "ListwiseInputs",
+    "Source",
+    "union",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -197,9 +209,53 @@ def _optional_floats(values: Column | None) -> Floats | None:
 
 
 def _sources(similarity: Floats, text_rank: Floats) -> Integers:
-    by_vector, by_text = ~np.isnan(similarity), ~np.isnan(text_rank)
+    return _source_codes(~np.isnan(similarity), ~np.isnan(text_rank))
+
+
+def _source_codes(by_vector: Booleans, by_text: Booleans) -> Integers:
     return np.select(
         [by_vector & by_text, by_vector, by_text],
         [Source.BOTH, Source.VECTOR, Source.FULL_TEXT],
         default=Source.GRAPH,
     ).astype(np.int64)
+
+
+def union(lists: Sequence[Candidates]) -> tuple[Candidates, tuple[Integers, ...]]:
+    """The candidates of several searches, each id once, and where each list's candidates stand among them.
+
+    A candidate has the best similarity and text rank that any search measured, and all that found it as its source;
+    the rest is as the first list has it. What only the listwise law reads is left out.
+    """
+    places: dict[Identifier, int] = {}
+    firsts: list[int] = []
+    standing: list[Integers] = []
+    start = 0
+    for one in lists:
+        for row, id_ in enumerate(one.ids):
+            if places.setdefault(id_, len(firsts)) == len(firsts):
+                firsts.append(start + row)
+        standing.append(np.array([places[id_] for id_ in one.ids], dtype=np.int64))
+        start += len(one)
+    columns = {
+        field.name: _picked([getattr(one, field.name) for one in lists], firsts)
+        for field in fields(Candidates)
+        if field.name != "listwise"
+    }
+    by_vector, by_text = np.zeros(len(firsts), dtype=np.bool_), np.zeros(len(firsts), dtype=np.bool_)
+    for one, stands in zip(lists, standing, strict=True):
+        np.fmax.at(columns["similarity"], stands, one.similarity)
+        np.fmax.at(columns["text_rank"], stands, one.text_rank)
+        np.logical_or.at(by_vector, stands, (one.source == Source.VECTOR) | (one.source == Source.BOTH))
+        np.logical_or.at(by_text, stands, (one.source == Source.FULL_TEXT) | (one.source == Source.BOTH))
+    columns["source"] = _source_codes(by_vector, by_text)
+    return Candidates(**columns), tuple(standing)
+
+
+def _picked(columns: Sequence[Any], rows: Sequence[int]) -> Any:
+    """The rows of columns that are laid end to end; None where one of the columns is."""
+    if any(column is None for column in columns):
+        return None
+    if isinstance(columns[0], np.ndarray):
+        return np.concatenate(columns)[np.array(rows, dtype=np.int64)]
+    joined = list(chain.from_iterable(columns))
+    return tuple([joined[row] for row in rows])

@@ -50,10 +50,15 @@ FOUND_BY_VECTOR = frozenset({Source.VECTOR, Source.BOTH})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The candidates, and for each the words' score."""
+    """The candidates, and for each the words' score.
+
+    `ranks` are their ranks for the query and for each of its parts, from 1, shape (queries, n), 0 for a candidate that
+    one did not find; None for a query of one part.
+    """
 
     candidates: Candidates
     lexical: NDArray[np.float64]
+    ranks: NDArray[np.int64] | None = None
 
 
 async def find(
@@ -66,8 +71,12 @@ async def find(
     route: Route,
     settings: Settings,
     rules: RuleBook,
+    keywords: Terms | None = None,
 ) -> Found:
-    """The rows either arm finds, with what the profile's law reads of each, and what superseded some of them."""
+    """The rows either arm finds, with what the profile's law reads of each, and what superseded some of them.
+
+    `keywords` are the words of which each row's share is told, where they are not the ones that are searched.
+    """
     tide = profile.tide
     lends = tide is not None and tide.lend_superseded_score
     searched = terms if profile.full_text.search != "off" else Terms(())
@@ -77,6 +86,7 @@ async def find(
         **scope.parameters(with_superseded=scope.include_superseded or lends),
         "terms": searched.queries,
         "any_term": searched.any,
+        "keywords": (searched if keywords is None else keywords).queries,
         "idfs": rarity,
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,

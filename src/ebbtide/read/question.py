@@ -32,6 +32,7 @@ class Question:
         named: the speakers whose names it holds.
         window: the months it asks about, None for none.
         latest: whether it asks about the present.
+        parts: what else is searched for in its place; nothing where it asks for one thing.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Question:
     named: tuple[str, ...]
     window: Window | None
     latest: bool
+    parts: tuple[str, ...] = ()
 
 
 def read_question(

@@ -83,6 +83,7 @@ def trace_of(searched: Searched) -> Trace:
         intent_by=searched.purpose.by,
         route=searched.route.way,
         scope_rows=searched.route.rows,
+        queries=(searched.question.asked, *parts) if (parts := searched.question.parts) else (),
         candidates=tuple(
             TraceCandidate(
                 id=cast("Any", candidates.ids[place]),
@@ -91,6 +92,7 @@ def trace_of(searched: Searched) -> Trace:
                 lexical=float(searched.found.lexical[place]),
                 relevance=float(searched.scored.values[place]),
                 contributions=contributions_of(searched, place),
+                ranks=ranks_of(searched, place),
             )
             for place in order
         ),
@@ -108,6 +110,12 @@ def trace_of(searched: Searched) -> Trace:
         resurrected=searched.resurrected,
         milliseconds=dict(searched.milliseconds),
     )
+
+
+def ranks_of(searched: Searched, place: int) -> tuple[int | None, ...]:
+    """A candidate's rank for the query and each of its parts, None where one did not find it; nothing for one query."""
+    ranks = searched.found.ranks
+    return () if ranks is None else tuple(rank or None for rank in ranks[:, place].tolist())
 
 
 def _known(value: Any) -> float | None:

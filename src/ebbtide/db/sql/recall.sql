@@ -120,7 +120,8 @@ date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(ruled)s THEN m.nam
 m.importance, m.confidence, date_part('epoch', m.updated_at) AS updated_at, date_part('epoch', m.valid_from) AS valid_from,
 date_part('epoch', m.last_mentioned_at) AS last_mentioned_at, m.labels,
 CASE WHEN m.search @@ %(any_term)s::tsquery THEN ts_rank_cd(m.search, %(any_term)s::tsquery)::float8 END AS cover,
-(SELECT count(*) FROM asked WHERE m.search @@ asked.query)::float8 / greatest(cardinality(%(terms)s::tsquery[]), 1) AS keyword_share
+(SELECT count(*) FROM unnest(%(keywords)s::tsquery[]) AS k(query) WHERE m.search @@ k.query)::float8
+    / greatest(cardinality(%(keywords)s::tsquery[]), 1) AS keyword_share
 
 -- fragment: strength_columns
 ((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,

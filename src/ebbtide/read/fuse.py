@@ -1,0 +1,64 @@
+"""The candidates of a query and of its parts, each once, with what their ranks are worth together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ebbtide.rank.candidates import union
+from ebbtide.rank.fusion import fused_scores, ranking_of
+from ebbtide.read.candidates import Found, find
+from ebbtide.read.words import read_words
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
+    from ebbtide.rank.profile import Profile
+    from ebbtide.read.question import Question
+    from ebbtide.read.route import Route
+    from ebbtide.read.scope import Scope
+    from ebbtide.read.words import Terms
+
+__all__ = ["find_each"]
+
+
+async def find_each(
+    engine: Engine,
+    transaction: Transaction,
+    scope: Scope,
+    profile: Profile,
+    question: Question,
+    terms: Terms,
+    directions: Sequence[Any],
+    route: Route,
+    rules: RuleBook,
+) -> Found:
+    """What a question finds, and each of its parts, in the order of `directions`, on the same snapshot.
+
+    Each search ranks for itself, by similarity where that passes the profile's floor, then what it found by words
+    alone; the ranks are fused. The window and the names of the whole question hold for its parts too.
+    """
+    whole = await find(transaction, scope, profile, question, terms, directions[0], route, engine.settings, rules)
+    if not question.parts:
+        return whole
+    found = [whole]
+    for part, direction in zip(question.parts, directions[1:], strict=True):
+        words = await read_words(engine, transaction, replace(question, asked=part))
+        way = route if direction is not None or route.way == "exact" else replace(route, way="worded")
+        found.append(
+            await find(
+                transaction, scope, profile, question, words, direction, way, engine.settings, rules, keywords=terms
+            )
+        )
+    candidates, standing = union([one.candidates for one in found])
+    ranks = np.zeros((len(found), len(candidates)), dtype=np.int64)
+    lexical = np.zeros(len(candidates))
+    for row, (one, stands) in enumerate(zip(found, standing, strict=True)):
+        order = ranking_of(profile, one.candidates)
+        ranks[row, stands[order]] = np.arange(1, len(order) + 1)
+        np.maximum.at(lexical, stands, one.lexical)
+    return Found(replace(candidates, fused=fused_scores(ranks)), lexical, ranks)
