@@ -11,6 +11,7 @@ from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, 
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules
 from ebbtide.identifiers import parse_id
+from ebbtide.read.seen import seen
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import RESOLUTIONS, Dispute, Draft
 from ebbtide.write.pending import enqueue_pending
@@ -59,10 +60,12 @@ async def list_conflicts(engine: Engine, caller: Caller, *, limit: int = 50) -> 
         )
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.all("conflict.list", tenant=caller.tenant, agent=caller.agent, limit=limit)
-        memories = await _read(transaction, caller, [id_ for row in rows for id_ in row[1:3]])
+        read = await _read(transaction, caller, [id_ for row in rows for id_ in row[1:3]])
+        memories = {one.id: one for one in await seen(engine, transaction, caller, list(read.values()))}
     disputes = [
         Dispute(id=id_, older=memories[older], newer=memories[newer], reason=reason, created_at=created)
         for id_, older, newer, reason, created in rows
+        if older in memories and newer in memories
     ]
     return [one for one in disputes if _visible(caller, one)]
 
@@ -100,9 +103,10 @@ async def resolve_conflict(
             raise _missing(id_)
         detail = {"conflict": str(id_), "resolution": choice}
         await write_audit(transaction, caller, "status", [(side.id, detail) for side in (older, newer)], now)
-        holding = await _read(transaction, caller, kept)
+        read = await _read(transaction, caller, kept)
+        holding = await seen(engine, transaction, caller, [read[one] for one in kept])
     engine.scopes.forget(caller.tenant)
-    return [holding[one] for one in kept]
+    return holding
 
 
 async def _sides(transaction: Transaction, caller: Caller, id_: UUID) -> tuple[Memory, Memory]:

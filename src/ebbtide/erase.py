@@ -26,6 +26,8 @@ from ebbtide.forget.selection import (
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
 from ebbtide.govern.access import ADMIN, DELETE, READ, check_changeable, requires
+from ebbtide.govern.personal import redact
+from ebbtide.govern.rules import rules_in
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.manage import lock_memory, missing, note_read
 from ebbtide.read.reinforce import flush
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.read.where import Filter
 
 __all__ = ["erase_tenant", "erase_user", "forget", "forget_where"]
@@ -133,18 +136,31 @@ async def _matching(transaction: Transaction, scope: Scope, ids: Sequence[UUID] 
     return [(row[0], row[1]) for row in rows]
 
 
-async def _candidates(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> tuple[Candidate, ...]:
+async def _candidates(
+    engine: Engine, transaction: Transaction, caller: Caller, ids: Sequence[UUID]
+) -> tuple[Candidate, ...]:
+    """How what would go begins; a policed caller sees no personal data in it that the rules keep from a read."""
+    rules = None if caller.access is None else await rules_in(engine, transaction, caller.tenant)
+    # What is cut in the middle of a value could not be found in it.
+    longest = EXCERPT_CHARACTERS if rules is None else engine.settings.max_content_characters
     rows = await transaction.named(
-        "forget.excerpts", tenant=tenant, ids=list(ids[:MOST_CANDIDATES]), characters=EXCERPT_CHARACTERS
+        "forget.excerpts", tenant=caller.tenant, ids=list(ids[:MOST_CANDIDATES]), characters=longest
     )
-    return tuple(Candidate(**row._asdict()) for row in rows)
+    candidates = (Candidate(**row._asdict()) for row in rows)
+    return tuple(candidates if rules is None else (_redacted(one, rules) for one in candidates))
+
+
+def _redacted(candidate: Candidate, rules: RuleBook) -> Candidate:
+    allowed = rules.on(candidate.namespace).personal_data in (None, "allow")
+    excerpt = candidate.excerpt if allowed else redact(candidate.excerpt)
+    return candidate.model_copy(update={"excerpt": excerpt[:EXCERPT_CHARACTERS]})
 
 
 async def _preview(engine: Engine, scope: Scope, ids: Sequence[UUID] | None, now: datetime) -> Forgetting:
     async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
         matched = await _matching(transaction, scope, ids)
         met = tuple(id_ for id_, _ in matched)
-        candidates = await _candidates(transaction, scope.caller.tenant, met)
+        candidates = await _candidates(engine, transaction, scope.caller, met)
     ends = (now + TOKEN_LIFE).replace(microsecond=0)
     token = make_token(scope, ids, matched, ends)
     return Forgetting(dry_run=True, count=len(met), ids=met, candidates=candidates, token=token, expires_at=ends)

@@ -13,6 +13,7 @@ from ebbtide.manage import missing, note_read
 from ebbtide.rank.gates import drops
 from ebbtide.read.report import contributions_of
 from ebbtide.read.scope import ASKED, check_known
+from ebbtide.read.seen import hidden_among
 from ebbtide.recall import Searched, search
 from ebbtide.types import Explanation
 
@@ -115,15 +116,18 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
         then = bool(rows)
         if not rows and scope.as_of is not None:
             rows = await transaction.named("recall.judge", **values)
+        hidden: set[UUID] = set()
         if rows:
             check_visible(caller, rows[0].namespace, missing(id_))
+            hidden = await hidden_among(transaction, caller, [rows[0].superseded_by])
             if not then:
                 return _absent(id_, "scope", "unknown_then", None, _iso(scope.as_of), None)
     if not rows:
         raise missing(id_)
     row = rows[0]
     now = scope.as_of or scope.now
-    failed = next((check for check in _conditions(row, now, scope) if check[0]), None)
+    successor = "another memory" if hidden else str(row.superseded_by)
+    failed = next((check for check in _conditions(row, now, scope, successor) if check[0]), None)
     if failed is not None:
         _, rule, value, threshold = failed
         return _absent(id_, "scope", rule, value, threshold, row.similarity)
@@ -139,7 +143,7 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     return _absent(id_, "candidates", "not_a_candidate", row.similarity, farthest, row.similarity)
 
 
-def _conditions(row: Any, now: Any, scope: Scope) -> list[tuple[bool, str, Any, Any]]:
+def _conditions(row: Any, now: Any, scope: Scope, successor: str) -> list[tuple[bool, str, Any, Any]]:
     """What a scope demands, in its statement's order: whether the memory fails, the rule, its value, the threshold."""
     valid_at = scope.valid_at
     ended = row.invalidated_at is not None and row.invalidated_at <= valid_at
@@ -156,7 +160,7 @@ def _conditions(row: Any, now: Any, scope: Scope) -> list[tuple[bool, str, Any, 
             _iso(row.valid_from),
             _iso(valid_at),
         ),
-        (outlived, "superseded", str(row.superseded_by), None),
+        (outlived, "superseded", successor, None),
         (
             row.superseded_by is None and ended,
             "invalidated",

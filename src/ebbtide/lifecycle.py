@@ -11,7 +11,8 @@ from ebbtide.errors import Conflict, InvalidInput
 from ebbtide.govern.access import WRITE, rebound, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.identifiers import parse_id
-from ebbtide.manage import lock_memory, read_memory
+from ebbtide.manage import lock_memory, memory_seen, read_memory
+from ebbtide.read.seen import hidden_among
 from ebbtide.remember import remember_many
 from ebbtide.types import Draft
 from ebbtide.write.echo import without_echo
@@ -65,9 +66,10 @@ async def change(
     async with engine.database.transaction(caller.tenant) as transaction:
         await lock_memory(transaction, caller, id_, expected_revision)
         before = await read_memory(transaction, caller, id_)
+        shown = await memory_seen(engine, transaction, caller, id_)
         decided = await decide(transaction, before)
         if decided is None:
-            return before
+            return shown
         state = {name: decided.values.get(name, getattr(before, name)) for name in STATE}
         await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)
         try:
@@ -82,7 +84,7 @@ async def change(
             ) from error
         detail = {**decided.detail, "revision": before.revision + 1}
         await write_audit(transaction, caller, decided.action, [(id_, detail)], now)
-        after = await read_memory(transaction, caller, id_)
+        after = await memory_seen(engine, transaction, caller, id_)
     engine.scopes.forget(caller.tenant)
     return after
 
@@ -137,8 +139,9 @@ async def restore(
         values: dict[str, Any] = {"status": "active"}
         successor = await _live_successor(transaction, caller, memory, now)
         if successor is not None and memory.maturity != "invalidated":
+            hidden = await hidden_among(transaction, caller, [successor])
             raise Conflict(
-                f"The memory was superseded by {successor}, which holds in its place.",
+                f"The memory was superseded by {'another' if hidden else successor}, which holds in its place.",
                 field="memory_id",
                 remedy="Invalidate or forget the successor first, or supersede it with what was said before.",
             )
@@ -213,7 +216,7 @@ async def feedback(engine: Engine, caller: Caller, memory_id: UUID | str, rating
             counts = {"positive": int(rating == "positive"), "negative": int(rating == "negative")}
             await transaction.run("lifecycle.feedback", tenant=caller.tenant, id=id_, **counts)
         await write_audit(transaction, caller, "update", [(id_, {"operation": "feedback", "rating": rating})], now)
-        return await read_memory(transaction, caller, id_)
+        return await memory_seen(engine, transaction, caller, id_)
 
 
 async def record_run(

@@ -13,9 +13,10 @@ from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.govern.rules import current_rules
+from ebbtide.govern.rules import current_rules, rules_in
 from ebbtide.identifiers import parse_id
 from ebbtide.read.scope import SCOPED, check_known, make_scope
+from ebbtide.read.seen import hidden_among, listed, seen, versions_seen
 from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
 
-__all__ = ["browse", "get", "history", "lock_memory", "missing", "note_read", "read_memory", "revise"]
+__all__ = ["browse", "get", "history", "lock_memory", "memory_seen", "missing", "note_read", "read_memory", "revise"]
 
 MOST_BROWSED = 1_000
 LAST_REVISION = 2**31 - 1
@@ -46,7 +47,7 @@ async def get(engine: Engine, caller: Caller, memory_id: UUID | str) -> Memory:
     """One memory by its id, superseded or expired ones too. Raises NotFound."""
     id_ = parse_id(memory_id, "memory_id")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        memory = await read_memory(transaction, caller, id_)
+        memory = await memory_seen(engine, transaction, caller, id_)
     note_read(engine, caller, "get", (id_,))
     return memory
 
@@ -66,6 +67,14 @@ async def read_memory(transaction: Transaction, caller: Caller, id_: UUID) -> Me
     return memory
 
 
+async def memory_seen(engine: Engine, transaction: Transaction, caller: Caller, id_: UUID) -> Memory:
+    """One memory as the caller may see it. Raises NotFound, also where the rules withhold it from a policed caller."""
+    found = await seen(engine, transaction, caller, [await read_memory(transaction, caller, id_)])
+    if not found:
+        raise missing(id_)
+    return found[0]
+
+
 def missing(id_: UUID) -> NotFound:
     """The error that says an agent has no such memory, whether it never was, is another's, or was forgotten."""
     return NotFound(
@@ -83,17 +92,25 @@ async def browse(
     check_known(narrowed, SCOPED)
     check_whole(limit, "limit", 1, MOST_BROWSED)
     scope = make_scope(caller, engine.clock.now(), **narrowed)
+    found: list[Memory] = []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         last = await read_memory(transaction, caller, parse_id(after, "after")) if after is not None else None
-        rows = await transaction.all(
-            "recall.browse" + scope.suffix,
-            **scope.parameters(),
-            limit=limit,
-            before_created=last.created_at if last else LATEST,
-            before_id=last.id if last else HIGHEST_ID,
-        )
-    note_read(engine, caller, "browse", tuple(row[0] for row in rows))
-    return [memory_of(row) for row in rows]
+        while (lacking := limit - len(found)) > 0:
+            rows = await transaction.all(
+                "recall.browse" + scope.suffix,
+                **scope.parameters(),
+                limit=lacking,
+                before_created=last.created_at if last else LATEST,
+                before_id=last.id if last else HIGHEST_ID,
+            )
+            page = [memory_of(row) for row in rows]
+            found += await listed(engine, transaction, caller, page)
+            if len(page) < lacking:
+                break
+            # What the rules leave out is made up for by what comes after.
+            last = page[-1]
+    note_read(engine, caller, "browse", tuple(one.id for one in found))
+    return found
 
 
 @requires(READ)
@@ -101,21 +118,15 @@ async def history(engine: Engine, caller: Caller, memory_id: UUID | str) -> list
     """Every image of a memory, oldest first. Raises NotFound."""
     id_ = parse_id(memory_id, "memory_id")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        await read_memory(transaction, caller, id_)
-        rows = await transaction.all("memory.history", tenant=caller.tenant, agent=caller.agent, id=id_)
+        memory = await memory_seen(engine, transaction, caller, id_)
+        rows = await transaction.named("memory.history", tenant=caller.tenant, agent=caller.agent, id=id_)
+        versions = [Version.model_construct(**row._asdict()) for row in rows]
+        if caller.access is not None:
+            mode = (await rules_in(engine, transaction, caller.tenant)).on(memory.namespace).personal_data
+            hidden = await hidden_among(transaction, caller, [one.superseded_by for one in versions])
+            versions = versions_seen(versions, mode, hidden)
     note_read(engine, caller, "history", (id_,))
-    return [
-        Version(
-            revision=revision,
-            content=content,
-            status=status,
-            maturity=maturity,
-            superseded_by=successor,
-            since=since,
-            until=until,
-        )
-        for revision, content, status, maturity, successor, since, until in rows
-    ]
+    return versions
 
 
 async def lock_memory(
@@ -209,7 +220,7 @@ async def revise(
         await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
         detail = {"operation": "update", "revision": row.revision + 1, "dropped": list(checked.warnings)}
         await write_audit(transaction, caller, "update", [(id_, detail)], now)
-        memory = await read_memory(transaction, caller, id_)
+        memory = await memory_seen(engine, transaction, caller, id_)
         if made is None:
             await enqueue_pending(engine, transaction, caller.tenant, [memory])
     engine.scopes.forget(caller.tenant)

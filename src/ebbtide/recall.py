@@ -27,6 +27,7 @@ from ebbtide.read.resurrect import resurrect
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
 from ebbtide.read.searched import Chosen, Searched
+from ebbtide.read.seen import without_hidden
 from ebbtide.read.words import read_words
 from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import memory_of
@@ -231,8 +232,8 @@ async def choose(
             revision, unsettled = rows[0][-2:]
             for *row, tokens, _, _ in rows:
                 memory = memory_of(row)
-                seen[memory.id] = returned = shown(memory, profile, rules)
-                if tokens is not None and returned is memory:
+                seen[memory.id] = made = shown(memory, profile, rules)
+                if tokens is not None and made is memory:
                     counted[memory.id] = tokens
             loaded = True
         holding = [place for place, id_ in zip(selection.kept.tolist(), ids, strict=True) if seen[id_] is None]
@@ -242,5 +243,6 @@ async def choose(
     if not loaded:
         revision = await revision_in(transaction, scope.caller.tenant)
     disputed = await transaction.all("conflict.disputed", **of_whom, ids=ids) if unsettled else ()
-    memories = {id_: memory for id_, memory in seen.items() if memory is not None}
+    returned = [memory for memory in seen.values() if memory is not None]
+    memories = {one.id: one for one in await without_hidden(transaction, scope.caller, returned)}
     return Chosen(selection, memories, frozenset(row[0] for row in disputed), counted, revision)

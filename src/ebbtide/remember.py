@@ -14,6 +14,7 @@ from ebbtide.govern.access import WRITE, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import rules_in
 from ebbtide.govern.tenants import know_tenant
+from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.batch import Batch, Withheld
@@ -110,7 +111,27 @@ async def remember_many(
         engine.scopes.forget(caller.tenant)
         answers.update(stored)
         break
-    return [answers[place] for place in range(len(checked))]
+    return await answers_seen(engine, caller, [answers[place] for place in range(len(checked))])
+
+
+async def answers_seen(engine: Engine, caller: Caller, answers: list[Remembered]) -> list[Remembered]:
+    """The answers as their caller may see them: what was there before by the rules, and no id out of its reach."""
+    if caller.access is None or not answers:
+        return answers
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        hidden = await hidden_among(transaction, caller, [id_ for one in answers for id_ in one.related])
+        known = [one.memory for one in answers if one.memory is not None and one.outcome in ("duplicate", "echo")]
+        shown = {one.id: one for one in await listed(engine, transaction, caller, known)}
+    ids = {one.id for one in known}
+    return [
+        one.model_copy(
+            update={
+                "related": tuple(id_ for id_ in one.related if id_ not in hidden),
+                "memory": shown.get(one.memory.id) if one.memory is not None and one.memory.id in ids else one.memory,
+            }
+        )
+        for one in answers
+    ]
 
 
 def check_all(

@@ -22,11 +22,12 @@ from ebbtide.db.vectors import as_halfvecs
 from ebbtide.errors import Conflict, InvalidInput, Tombstoned
 from ebbtide.govern.access import ADMIN, READ, WRITE, authorise, requires
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.govern.rules import current_rules
+from ebbtide.govern.rules import current_rules, rules_in
 from ebbtide.govern.tenants import know_tenant
 from ebbtide.manage import note_read
 from ebbtide.read.reinforce import flush
 from ebbtide.read.scope import NARROWED, check_known, make_scope
+from ebbtide.read.seen import hidden_among, records_seen
 from ebbtide.text import embedding_text, shown
 from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
@@ -68,15 +69,20 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     await flush(engine)
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rules = None if caller.access is None else await rules_in(engine, transaction, caller.tenant)
         after = UUID(int=0)
         while True:
             rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
             ids = [row.id for row in rows]
             versions = await transaction.named("transfer.export_versions", tenant=caller.tenant, ids=ids) if ids else ()
             earlier = {id_: list(images) for id_, images in groupby(versions, key=lambda version: version.id)}
-            if rows:
-                note_read(engine, caller, "export", tuple(ids))
-                yield [_record(engine, row, earlier.get(row.id, ())) for row in rows]
+            records = [_record(engine, row, earlier.get(row.id, ())) for row in rows]
+            if rules is not None:
+                hidden = await hidden_among(transaction, caller, [row.superseded_by for row in (*rows, *versions)])
+                records = records_seen(records, rules, hidden)
+            if records:
+                note_read(engine, caller, "export", tuple(UUID(record["id"]) for record in records))
+                yield records
             if len(rows) < PAGE:
                 return
             after = ids[-1]

@@ -83,3 +83,14 @@ def test_a_rule_is_previewed(ebbtide: Run) -> None:
     assert "under: Sail." in text
     assert "change nothing" in ebbtide("rules", "preview", "vector.c", "ferry", "--bonus", 0.5).out
     assert ebbtide("rules", "list", "--json").json == []
+
+
+def test_what_is_done_with_personal_data_is_laid_down_for_a_tenant(ebbtide: Run) -> None:
+    assert ebbtide("remember", "The ferry is late.").code == 0
+    assert ebbtide("rules", "personal-data", "redact", "--json").json == {"personal_data": "redact"}
+    told = ebbtide("remember", "Write to ana@example.com", "--json").json
+    assert told["memory"]["content"] == "Write to [EMAIL]"
+    assert ebbtide("rules", "personal-data", "none").out == "personal data  marked\n"
+    assert ebbtide("remember", "Write to bob@example.com", "--json").json["memory"]["content"].endswith("example.com")
+    refused = ebbtide("rules", "personal-data", "hide", "--json")
+    assert (refused.code, refused.json["error"]["field"]) == (2, "personal_data")

@@ -77,7 +77,7 @@ class Kept:
     gone: bool = False
 
 
-def walk(answer: Any, *, without: str | None = None) -> Iterable[str]:
+def walk(answer: Any) -> Iterable[str]:
     """Every text, name and number in an answer or an error, fields that are left out of its JSON too."""
     if isinstance(answer, BaseException):
         yield f"{answer!r} {getattr(answer, 'to_dict', str)()!r}"
@@ -85,17 +85,30 @@ def walk(answer: Any, *, without: str | None = None) -> Iterable[str]:
             if behind is not None:
                 yield repr(behind)
     elif isinstance(answer, BaseModel):
-        yield from walk(answer.__dict__, without=without)
+        yield from walk(answer.__dict__)
     elif isinstance(answer, Mapping):
         for key, value in answer.items():
-            if key != without:
-                yield str(key)
-                yield from walk(value, without=without)
+            yield str(key)
+            yield from walk(value)
     elif isinstance(answer, list | tuple | set | frozenset):
         for value in answer:
-            yield from walk(value, without=without)
+            yield from walk(value)
     else:
         yield str(answer)
+
+
+def successors_in(answer: Any) -> Iterable[str]:
+    """Every id in an answer that stands as what replaced a memory."""
+    if isinstance(answer, BaseModel):
+        yield from successors_in(answer.__dict__)
+    elif isinstance(answer, Mapping):
+        for key, value in answer.items():
+            if key == "superseded_by" and value is not None:
+                yield str(value)
+            yield from successors_in(value)
+    elif isinstance(answer, list | tuple):
+        for value in answer:
+            yield from successors_in(value)
 
 
 class Model:
@@ -184,12 +197,12 @@ class Model:
             assert said.room == room, f"{actor} sees a statement of {said.room}"
             assert token not in self.forgotten_tokens, f"{actor} sees what was forgotten"
             assert self.reads(actor, said.namespace, by_id=by_id), f"{actor} sees a statement in {said.namespace}"
-        # What replaced a memory may lie where the caller cannot read; its bare id is a part of the memory's own state.
-        shown = set(map(UUID, IDENTIFIER.findall(" ".join(walk(answer, without="superseded_by")))))
+        successors = set(map(UUID, successors_in(answer)))
         for id_ in set(map(UUID, IDENTIFIER.findall(text))) - given:
             if any(id_ in kept for kept in self.kept.values()):
                 assert id_ in self.kept[room], f"{actor} sees the id of a memory of another"
-                assert id_ not in shown or self.reads(actor, self.kept[room][id_].namespace, by_id=by_id), (
+                # What replaced a memory is told of by its id to whoever could ask for it by that.
+                assert self.reads(actor, self.kept[room][id_].namespace, by_id=by_id or id_ in successors), (
                     f"{actor} sees the id {id_}"
                 )
             else:

@@ -1,4 +1,4 @@
-"""The commands on what is laid down: policy set, show, delete, and rules add, list, remove, preview."""
+"""The commands on what is laid down: policy set, show, delete, and rules add, list, remove, personal-data, preview."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def delete(memory: AsyncEbbtide, out: Output) -> None:
     )
 
 
-@click.group(short_help="What holds for namespaces: add, list, remove, preview.")
+@click.group(short_help="What holds for namespaces: add, list, remove, personal-data, preview.")
 def rules() -> None:
     """The rules on namespaces: bonuses, instructions, default kinds, personal data and retention."""
 
@@ -168,6 +168,21 @@ async def remove(memory: AsyncEbbtide, out: Output, rule_id: str) -> None:
     await memory.rules.remove(rule_id)
     out.answer(
         {"id": rule_id, "removed": True}, lambda console: line(console, ("removed", "bold green"), f"  {rule_id}")
+    )
+
+
+@rules.command("personal-data")
+@click.argument("mode")
+@with_store
+async def personal_data(memory: AsyncEbbtide, out: Output, mode: str) -> None:
+    """Lay down what is done with personal data where no rule says it.
+
+    MODE is allow, redact, drop or quarantine; or none, for keeping and marking it.
+    """
+    chosen: Any = None if mode == "none" else mode
+    await memory.rules.set_personal_data(chosen)
+    out.answer(
+        {"personal_data": chosen}, lambda console: line(console, ("personal data", "bold"), f"  {chosen or 'marked'}")
     )
 
 

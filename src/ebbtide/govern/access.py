@@ -37,6 +37,7 @@ __all__ = [
     "check_changeable",
     "check_revision",
     "check_visible",
+    "is_readable",
     "narrow_within",
     "of_itself",
     "profile_within",
@@ -279,8 +280,11 @@ def _check_may_write(caller: Caller) -> None:
         )
 
 
-def _readable(caller: Caller, namespace: str) -> bool:
-    """By either list: an id that one way of reading gave must mean something to the verbs that take ids."""
+def is_readable(caller: Caller, namespace: str) -> bool:
+    """Whether a caller may read what lies in a namespace, by either list.
+
+    An id that one way of reading gave must mean something to the verbs that take ids.
+    """
     access = caller.access
     return access is None or any(granted_scope(access, tool=tool).covers(namespace) for tool in (False, True))
 
@@ -296,7 +300,7 @@ def check_visible(caller: Caller, namespace: str, missing: NotFound) -> None:
     Raises:
         NotFound: the error given as `missing`.
     """
-    if not _readable(caller, namespace):
+    if not is_readable(caller, namespace):
         raise missing
 
 

@@ -13,9 +13,14 @@ SELECT {{memory_row}}
 FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id AND s.memory_id = ANY(%(ids)s::uuid[])
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
 
+-- name: places
+-- In which namespaces memories of an agent lie.
+SELECT m.id, m.namespace FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
+
 -- name: history
 -- Every image of a memory, oldest first, with the interval in which it was current.
-SELECT v.revision, v.content, v.status, v.maturity, v.superseded_by, v.current_since, v.current_until
+SELECT v.revision, v.content, v.status, v.maturity, v.superseded_by, v.current_since AS since, v.current_until AS until
 FROM memory_version v WHERE v.tenant_id = %(tenant)s AND v.agent_id = %(agent)s AND v.id = %(id)s
 UNION ALL
 SELECT m.revision, m.content, m.status, m.maturity, m.superseded_by, m.current_since, NULL
