@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ebbtide.clock import Clock
-    from ebbtide.models.protocols import Embedder
+    from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
@@ -265,6 +265,7 @@ class Ebbtide:
         session: str | None = None,
         timezone: str = "UTC",
         embedder: Embedder | str | None = "",
+        reranker: Reranker | str | None = "",
         settings: Settings | None = None,
         clock: Clock | None = None,
         tokenizer: Callable[[str], int] | None = None,
@@ -272,7 +273,8 @@ class Ebbtide:
         """Open the store at `location`: a folder with a PostgreSQL of its own, or a `postgresql://` DSN.
 
         Use it as `with Ebbtide.open(…) as memory:`, or call `close()`. Without a location the setting `store` holds.
-        `embedder` is an embedder, or what the setting of that name takes; None is full text alone.
+        `embedder` is an embedder, or what the setting of that name takes; None is full text alone. `reranker` likewise;
+        None is none.
         `tokenizer` counts the tokens of a text for context blocks, and may be called from any thread; the embedder's
         does unless given.
 
@@ -282,7 +284,7 @@ class Ebbtide:
         """
         inner = AsyncEbbtide.open(
             location, tenant=tenant, agent=agent, user=user, task=task, chat=chat, session=session, timezone=timezone,
-            embedder=embedder, settings=settings, clock=clock, tokenizer=tokenizer,
+            embedder=embedder, reranker=reranker, settings=settings, clock=clock, tokenizer=tokenizer,
         )  # fmt: skip
         loop = LoopThread()
         try:

@@ -1,12 +1,13 @@
-"""What one engine remembers between calls: the shapes of scopes it searched, and accesses not yet written down."""
+"""What one engine remembers between calls: shapes of scopes, scores of a reranker, accesses not yet written down."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,7 @@ __all__ = [
     "OutgrownTenants",
     "Read",
     "ReadBuffer",
+    "RerankCache",
     "ScopeCache",
     "ScopeShape",
     "StemCache",
@@ -35,6 +37,9 @@ SAMPLE_SECONDS = 300.0
 ASK_AGAIN_SECONDS = 60.0
 MOST_INTENTS = 1_000
 INTENT_SECONDS = 300.0
+MOST_RERANKED = 500
+MOST_SCORES = 500
+RERANK_LIFE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,3 +264,36 @@ class GovernanceCache:
     def forget(self, tenant: str) -> None:
         """Drop what is known of a tenant."""
         self._tenants.pop(tenant, None)
+
+
+Scores = dict[tuple[UUID, int], float]
+
+
+class RerankCache:
+    """A reranker's scores for the memories of a user's query, by id and revision, for 60 s from the first of them.
+
+    A memory that was revised has another revision and is asked about anew. Of the query only its hash is kept.
+    Source: Eryx 5.
+    """
+
+    def __init__(self) -> None:
+        self._queries: OrderedDict[tuple[str, str | None, bytes], tuple[datetime, Scores]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def of(self, tenant: str, user: str | None, query: str, now: datetime) -> Scores:
+        """The scores known for a query, which may be added to; the query unused longest makes room for a new one."""
+        key = (tenant, user, hashlib.sha256(query.encode()).digest())
+        known = self._queries.get(key)
+        if known is None or not known[0] <= now < known[0] + RERANK_LIFE or len(known[1]) >= MOST_SCORES:
+            known = self._queries[key] = (now, Scores())
+        self._queries.move_to_end(key)
+        while len(self._queries) > MOST_RERANKED:
+            self._queries.popitem(last=False)
+        return known[1]
+
+    def forget(self, tenant: str) -> None:
+        """Drop what is known of a tenant, as when something of it was forgotten."""
+        for key in [key for key in self._queries if key[0] == tenant]:
+            self._queries.pop(key)[1].clear()

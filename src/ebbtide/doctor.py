@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from ebbtide.db.migrate import SCHEMA_VERSION
 from ebbtide.errors import EbbtideError
 from ebbtide.jobs.manage import list_jobs
+from ebbtide.models.rerank import ask
 from ebbtide.read.route import has_index
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
-    from ebbtide.models.protocols import Embedder
+    from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.opening import Store
     from ebbtide.types import Caller, Job
 
 __all__ = ["Check", "examine"]
+
+LOADING_SECONDS = 60.0
 
 Verdict = Literal["ok", "warn", "fail"]
 
@@ -38,7 +41,11 @@ async def examine(store: Store, caller: Caller) -> list[Check]:
 
     Nothing is raised for what is amiss: it is a check that failed. What lies behind a failed opening is not looked at.
     """
-    checks = [Check("python", "ok", platform.python_version()), await check_embedder(store.embedder)]
+    checks = [
+        Check("python", "ok", platform.python_version()),
+        await check_embedder(store.embedder),
+        await check_reranker(store.reranker, store.settings.reranker_timeout_seconds),
+    ]
     started = time.perf_counter()
     try:
         engine = await store.open()
@@ -65,6 +72,21 @@ async def check_embedder(embedder: Embedder | None) -> Check:
     except EbbtideError as error:
         return Check("embedder", "fail", error.message, error.remedy)
     return Check("embedder", "ok", f"{identity.name}, {identity.dimension} dimensions, {took:.1f} ms a text")
+
+
+async def check_reranker(reranker: Reranker | None, timeout_seconds: float) -> Check:
+    """Whether the reranker, where there is one, answers in time; its first answer may take long."""
+    if reranker is None:
+        return Check("reranker", "ok", "none: candidates keep the order of their relevance")
+    try:
+        await ask(reranker, "What loads the model?", ["The first question."], timeout_seconds=LOADING_SECONDS)
+        started = time.perf_counter()
+        documents = ["The second question shows how fast it is.", "It rained."]
+        await ask(reranker, "How fast is it?", documents, timeout_seconds=timeout_seconds)
+        took = (time.perf_counter() - started) * 1000
+    except EbbtideError as error:
+        return Check("reranker", "fail", error.message, error.remedy or "Correct EBBTIDE_RERANKER, or unset it.")
+    return Check("reranker", "ok", f"{reranker.name}, {took:.1f} ms for two memories")
 
 
 async def check_store(engine: Engine, caller: Caller) -> list[Check]:

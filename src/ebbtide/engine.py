@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ebbtide.db.migrate import StoreFacts
     from ebbtide.models.classifier import Classifier
     from ebbtide.models.intents import IntentModel
-    from ebbtide.models.protocols import Embedder
+    from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.settings import Settings
 
 from ebbtide.caches import (
@@ -20,9 +20,11 @@ from ebbtide.caches import (
     IntentCache,
     OutgrownTenants,
     ReadBuffer,
+    RerankCache,
     ScopeCache,
     StemCache,
 )
+from ebbtide.models.breaker import CircuitBreaker
 from ebbtide.models.tokens import TokenCounter, create_counter
 
 __all__ = ["Engine"]
@@ -34,6 +36,7 @@ class Engine:
 
     `tenants` are those the store is known to know; `outgrown` are those with a scope too large for exact search.
     `counter` counts tokens.
+    `breaker` leaves a reranker alone that fails, `reranks` are its scores.
     """
 
     database: Database
@@ -50,6 +53,9 @@ class Engine:
     classifier: Classifier | None = None
     intent_model: IntentModel | None = None
     intents: IntentCache = field(default_factory=IntentCache)
+    reranker: Reranker | None = None
+    reranks: RerankCache = field(default_factory=RerankCache)
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     tenants: set[str] = field(default_factory=set[str])
     counter: TokenCounter = field(default_factory=lambda: create_counter(None, None))
 

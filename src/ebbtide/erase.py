@@ -91,6 +91,7 @@ async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected
         await lock_memory(transaction, caller, id_, expected_revision, deletes=True)
         receipts = await forget_all(transaction, caller, [id_], now, operation="forget")
     engine.scopes.forget(caller.tenant)
+    engine.reranks.forget(caller.tenant)
     return receipts[0]
 
 
@@ -208,6 +209,7 @@ async def _forget_matching(
         if [(one.id, one.revision - 1) for one in receipts] != matched:
             raise Conflict("A memory changed at this moment.", field="token", remedy="Look again with dry_run=True.")
     engine.scopes.forget(caller.tenant)
+    engine.reranks.forget(caller.tenant)
     return Forgetting(
         dry_run=False, count=len(receipts), ids=tuple(one.id for one in receipts), receipts=tuple(receipts)
     )
@@ -285,6 +287,7 @@ async def _erase(
         )  # fmt: skip
         issued = await issue(transaction, caller.tenant, [proof], now)
     engine.scopes.forget(caller.tenant)
+    engine.reranks.forget(caller.tenant)
     engine.governance.forget(caller.tenant)
     engine.intents.forget(caller.tenant)
     await audit.seal(engine, caller.tenant)

@@ -11,7 +11,7 @@ from ebbtide.govern.access import READ, check_visible, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import missing, note_read
 from ebbtide.rank.gates import drops
-from ebbtide.read.report import contributions_of
+from ebbtide.read.report import contributions_of, rerank_of
 from ebbtide.read.scope import ASKED, check_known
 from ebbtide.read.seen import hidden_among
 from ebbtide.recall import Searched, search
@@ -71,6 +71,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
         "similarity": None if np.isnan(similarity) else float(similarity),
         "relevance": float(searched.scored.values[place]),
         "contributions": contributions_of(searched, place),
+        "rerank": rerank_of(searched, place),
     }
     if place in kept:
         rank = kept.index(place) + 1

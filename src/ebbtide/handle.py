@@ -46,7 +46,7 @@ from ebbtide.types import (
 
 if TYPE_CHECKING:
     from ebbtide.clock import Clock
-    from ebbtide.models.protocols import Embedder
+    from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.read.where import Filter
     from ebbtide.settings import Settings
 
@@ -83,6 +83,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         session: str | None = None,
         timezone: str = "UTC",
         embedder: Embedder | str | None = "",
+        reranker: Reranker | str | None = "",
         settings: Settings | None = None,
         clock: Clock | None = None,
         tokenizer: Callable[[str], int] | None = None,
@@ -91,6 +92,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
 
         Use it as `async with AsyncEbbtide.open(…) as memory:`, or `await` it and call `close()`. Without a location the
         setting `store` holds. `embedder` is one, or what the setting of that name takes; None is full text alone.
+        `reranker` likewise; None is none.
         `tokenizer` counts the tokens of a text for context blocks, and may be called from any thread; the embedder's
         does unless given.
 
@@ -99,7 +101,10 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             StoreError: on entering: the store cannot be opened; the error says why and what to do.
         """
         caller = Caller(tenant, agent, user, task, chat, session, timezone)
-        return cls(Store(location, settings=settings, embedder=embedder, clock=clock, tokenizer=tokenizer), caller)
+        store = Store(
+            location, settings=settings, embedder=embedder, reranker=reranker, clock=clock, tokenizer=tokenizer
+        )
+        return cls(store, caller)
 
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.
@@ -271,6 +276,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         valid_at: Any = None,
         include_superseded: bool = False,
         vector: Any = None,
+        rerank: bool | None = None,
         trace: bool = False,
         tool: bool = False,
     ) -> Recall:
@@ -293,6 +299,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             valid_at: what was true at that moment.
             include_superseded: also what was replaced meanwhile.
             vector: the query's vector, where the caller has embedded already.
+            rerank: whether a reranker orders the best candidates anew; as the profile says unless given.
             trace: also tell what happened to every candidate.
             tool: a language model's tool asks for it: a policed handle reads by its policy's `tool_read`, not `read`.
 
@@ -304,7 +311,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             await self.engine(), by_tool(self.caller, tool), query, profile=profile, intent=intent,
             namespaces=namespaces, kinds=kinds, labels=labels, tags=tags, where=where, limit=limit, min_score=min_score,
             min_similarity=min_similarity, as_of=as_of, valid_at=valid_at, include_superseded=include_superseded,
-            vector=vector, trace=trace,
+            vector=vector, rerank=rerank, trace=trace,
         )  # fmt: skip
 
     async def context(self, query: str, *, budget: int | None = None, **recall: Any) -> ContextBlock:

@@ -25,6 +25,7 @@ from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
 from ebbtide.models.classifier import create_classifier
 from ebbtide.models.intents import create_intent_model
+from ebbtide.models.rerank import create_reranker
 from ebbtide.models.tokens import create_counter
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ebbtide.clock import Clock
-    from ebbtide.models.protocols import Embedder, ModelIdentity
+    from ebbtide.models.protocols import Embedder, ModelIdentity, Reranker
 
 __all__ = ["Store"]
 
@@ -54,6 +55,7 @@ class Store:
         *,
         settings: Settings | None = None,
         embedder: Embedder | str | None = "",
+        reranker: Reranker | str | None = "",
         clock: Clock | None = None,
         tokenizer: Callable[[str], int] | None = None,
         must_exist: bool = False,
@@ -78,6 +80,9 @@ class Store:
             timeout_seconds=self.settings.intent_model_timeout_seconds,
         )
         self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
+        judge = self.settings.reranker if reranker == "" else reranker
+        self._owns_reranker = isinstance(judge, str)
+        self.reranker = self._create_reranker(judge) if isinstance(judge, str) else check_reranker(judge)
         self.closed = False
         self._exits = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -91,6 +96,10 @@ class Store:
             threads=settings.embedder_threads,
             timeout_seconds=settings.embedder_timeout_seconds,
         )
+
+    def _create_reranker(self, spec: str) -> Reranker | None:
+        settings = self.settings
+        return create_reranker(spec, api_key=settings.reranker_api_key, threads=settings.reranker_threads)
 
     @property
     def embedded(self) -> bool:
@@ -162,10 +171,12 @@ class Store:
             self._exits.push_async_callback(self.classifier.close)
         if self.intent_model is not None:
             self._exits.push_async_callback(self.intent_model.close)
+        if self._owns_reranker and self.reranker is not None:
+            self._exits.push_async_callback(self.reranker.close)
         counter = self._tokenizer or create_counter(self.embedder, identity and identity.name)
         engine = Engine(
-            database, facts, self.embedder, self.settings, self.clock,
-            classifier=self.classifier, intent_model=self.intent_model, counter=counter,
+            database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier,
+            intent_model=self.intent_model, reranker=self.reranker, counter=counter,
         )  # fmt: skip
         self._begin_background(engine)
         self._engine = engine
@@ -218,6 +229,17 @@ def check_embedder(embedder: Any) -> Any:
             remedy="Give an Embedder, None, or a text such as local or http://localhost:11434/v1#all-minilm.",
         )
     return embedder
+
+
+def check_reranker(reranker: Any) -> Any:
+    """The reranker itself, None for none, if it is one."""
+    if reranker is not None and not callable(getattr(reranker, "rerank", None)):
+        raise InvalidInput(
+            f"{shown(reranker)} is no reranker.",
+            field="reranker",
+            remedy="Give a Reranker, None, or a text such as https://api.cohere.com#rerank-v3.5.",
+        )
+    return reranker
 
 
 async def _flush_for_ever(engine: Engine) -> None:

@@ -23,6 +23,7 @@ from ebbtide.read.intent import check_intent, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
+from ebbtide.read.rerank import Ordered, depth_of, reorder
 from ebbtide.read.resurrect import resurrect
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
@@ -107,6 +108,7 @@ async def search(
     min_score: float | None = None,
     min_similarity: float | None = None,
     vector: Any = None,
+    rerank: bool | None = None,
     asked_at: datetime | None = None,
     trial: Rule | None = None,
     **narrowed: Any,
@@ -123,19 +125,16 @@ async def search(
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
     shape = await shape_of(engine, scope)
-    settings = engine.settings
     question = read_question(
-        query,
-        shape.speakers,
-        longest=settings.max_query_characters,
-        asked_characters=settings.asked_query_characters,
-        asked_at=asked_at or scope.as_of or scope.now,
-    )
+        query, shape.speakers, longest=engine.settings.max_query_characters,
+        asked_characters=engine.settings.asked_query_characters, asked_at=asked_at or scope.as_of or scope.now,
+    )  # fmt: skip
     purpose = await read_intent(engine, caller.tenant, question, intent, ranks=named is None)
     ranking = narrow_within(
         caller, await resolve_profile(engine, caller, purpose.strategy if named is None else named),
         limit=limit, min_score=min_score, min_similarity=min_similarity,
     )  # fmt: skip
+    depth = depth_of(engine, ranking, rerank)
     scope = scope.within(ranking.kinds)
     if ranking.decompose:
         question = replace(question, parts=tuple(decompose(question.asked)[1:]))
@@ -143,8 +142,6 @@ async def search(
     directions, notes = await directions_of(engine, ranking, question, vector)
     watch.lap("embed")
     route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
-    if route.outgrown and engine.dimension is not None:
-        engine.outgrown.add(caller.tenant)
     async with engine.database.transaction(
         caller.tenant, snapshot=True, settings=index_settings(engine, route)
     ) as transaction:
@@ -155,16 +152,20 @@ async def search(
             found = await find_each(engine, transaction, scope, ranking, question, terms, directions, route, ruled)
             watch.lap("candidates")
             scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
-            chosen = await choose(transaction, scope, ranking, ruled, found, scored, counter=engine.counter.name)
+            chosen = await choose(transaction, scope, ranking, ruled, found, scored, engine.counter.name, depth)
             watch.lap("rank")
             if chosen.revision == rules.revision:
                 break
             # They changed since they were last seen. To ask before instead would cost every recall a round trip.
             rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
     check_revision(caller, chosen.revision)
+    ordered = Ordered(scored, chosen)
+    if depth:
+        ordered = await reorder(engine, scope, ranking, question, found, ordered)
+        watch.lap("rerank")
     return Searched(
-        scope, ranking, question, purpose, terms, route, directions[0], found, scored, chosen, ruled,
-        (*advice, *purpose.notes, *notes), watch.steps,
+        scope, ranking, question, purpose, terms, route, directions[0], found, ordered.scored, ordered.chosen, ruled,
+        (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, rerank_scores=ordered.scores,
     )  # fmt: skip
 
 
@@ -209,10 +210,13 @@ async def choose(
     rules: RuleBook,
     found: Found,
     scored: Scored,
-    *,
     counter: str,
+    depth: int = 0,
 ) -> Chosen:
-    """The final selection and its memories; where one is withheld for its personal data, the next candidates refill."""
+    """The final selection and its memories; where one is withheld for its personal data, the next candidates refill.
+
+    With a `depth`, the memories of so many that passed the gates are read, and those of their duplicates.
+    """
     withheld: list[int] = []
     seen: dict[UUID, Memory | None] = {}
     counted: dict[UUID, int] = {}
@@ -223,7 +227,8 @@ async def choose(
         selection = select(
             profile, found.candidates, scored, withheld=withheld, include_superseded=scope.include_superseded
         )
-        ids: list[UUID] = [cast("UUID", found.candidates.ids[place]) for place in selection.kept.tolist()]
+        places = selection.reach(depth) if depth else selection.kept.tolist()
+        ids: list[UUID] = [cast("UUID", found.candidates.ids[place]) for place in places]
         missing = [id_ for id_ in ids if id_ not in seen]
         if missing:
             rows = await transaction.all(
@@ -236,7 +241,7 @@ async def choose(
                 if tokens is not None and made is memory:
                     counted[memory.id] = tokens
             loaded = True
-        holding = [place for place, id_ in zip(selection.kept.tolist(), ids, strict=True) if seen[id_] is None]
+        holding = [place for place, id_ in zip(places, ids, strict=True) if seen[id_] is None]
         if not holding:
             break
         withheld += holding
@@ -245,4 +250,4 @@ async def choose(
     disputed = await transaction.all("conflict.disputed", **of_whom, ids=ids) if unsettled else ()
     returned = [memory for memory in seen.values() if memory is not None]
     memories = {one.id: one for one in await without_hidden(transaction, scope.caller, returned)}
-    return Chosen(selection, memories, frozenset(row[0] for row in disputed), counted, revision)
+    return Chosen(selection, memories, frozenset(row[0] for row in disputed), counted, revision, tuple(withheld))

@@ -57,6 +57,17 @@ class Settings(BaseModel):
     intent_model_timeout_seconds: float = Field(
         2.0, gt=0, le=600, description="How long a recall may wait for an answer of the intent model, in seconds."
     )
+    reranker: str | None = Field(
+        None,
+        description="The model that may order the best candidates anew: `fake`, the folder of a cross-encoder with "
+        "`model.onnx` and `tokenizer.json`, or `http(s)://host#model` in Cohere's v2 form; unset for none.",
+    )
+    reranker_api_key: str | None = Field(None, repr=False, description="The bearer token sent to an HTTP reranker.")
+    reranker_timeout_seconds: float = Field(
+        2.0, gt=0, le=600, description="How long a recall may wait for the reranker, in seconds; then the order stays."
+    )
+    reranker_threads: int = Field(1, ge=1, le=64, description="Threads a local cross-encoder may use, a count.")
+    rerank_rows: int = Field(50, ge=1, le=50, description="Candidates reranked in one recall, a count of rows.")
 
     text_search_configuration: str = Field(
         "english",

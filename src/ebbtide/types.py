@@ -280,6 +280,7 @@ class Hit(_Public):
     `similarity` is what the vector search measured, in [0, 1], None for a row without a vector. `relevance` is
     what ranking sorted on and may pass 1. `contributions` add up to `relevance`. `duplicates` are ids of
     memories of the same content that were folded into this one. `disputed` says that an open conflict is about it.
+    `rerank` is the reranker's score, in [0, 1], None where there is none.
     """
 
     id: UUID
@@ -292,6 +293,7 @@ class Hit(_Public):
     contributions: dict[str, float]
     duplicates: tuple[UUID, ...] = ()
     disputed: bool = Field(False, exclude_if=lambda value: not value)
+    rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
     memory: Memory = Field(repr=False, exclude=True)
 
 
@@ -319,6 +321,7 @@ class TraceCandidate(_Public):
     relevance: float
     contributions: dict[str, float]
     ranks: tuple[int | None, ...] = Field((), exclude_if=lambda value: not value)
+    rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Trace(_Public):
@@ -385,6 +388,7 @@ class Explanation(_Public):
     similarity: float | None = None
     relevance: float | None = None
     contributions: dict[str, float] = Field(default_factory=dict)
+    rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
     reason: str
 
 

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from ebbtide.rank.strategies import BUILT_IN
 from tests.cli.conftest import Run
 from tests.tidy.tree import ROOT
@@ -50,11 +52,23 @@ def test_the_doctor_finds_a_sound_store_sound(ebbtide: Run) -> None:
     assert ebbtide("doctor").out.startswith("ok   python")
 
 
+def test_the_doctor_tries_the_reranker(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for spec, verdict, found in (("fake", "ok", "fake, "), ("http://127.0.0.1:1#m", "fail", "cannot be reached")):
+        monkeypatch.setenv("EBBTIDE_RERANKER", spec)
+        ran = ebbtide("doctor", "--json")
+        [check] = [check for check in ran.json if check["name"] == "reranker"]
+        assert (ran.code, check["verdict"]) == (verdict == "fail", verdict)
+        assert found in check["found"]
+        assert verdict == "ok" or check["remedy"]
+    monkeypatch.setenv("EBBTIDE_RERANKER", "/nowhere")
+    assert ebbtide("doctor", "--json").json["error"]["field"] == "reranker"
+
+
 def test_the_doctor_says_what_is_amiss(run: Run) -> None:
     ran = run("doctor", "--store", "postgresql://nobody@127.0.0.1:1/none", "--embedder", "none", "--json")
     assert ran.code == 1
     verdicts = {check["name"]: check["verdict"] for check in ran.json}
-    assert verdicts == {"python": "ok", "embedder": "warn", "store": "fail"}
+    assert verdicts == {"python": "ok", "embedder": "warn", "reranker": "ok", "store": "fail"}
     assert all(check["remedy"] for check in ran.json if check["verdict"] != "ok")
 
 

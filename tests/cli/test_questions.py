@@ -110,3 +110,25 @@ def test_a_budget_that_nothing_fits_is_noted(ebbtide: Run) -> None:
     ran = ebbtide("context", "gate code", "--budget", 3)
     assert ran.code == 0
     assert "Nothing fits into 3 tokens; 1" in ran.err
+
+
+def test_a_reranker_is_asked_on_request(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = told("recall", "lamp oil", "--rerank", "--json")
+    assert (ran.code, ran.json["error"]["field"]) == (2, "rerank")
+    monkeypatch.setenv("EBBTIDE_RERANKER", "fake")
+    first, *_ = told("recall", "lamp oil", "--rerank", "--json").json["hits"]
+    assert first["rerank"] == 1.0
+    assert set(first) == HIT | {"rerank"}
+    assert told("explain", "lamp oil", first["id"], "--rerank", "--json").json["rerank"] == 1.0
+    assert told("context", "lamp oil", "--rerank").code == 0
+    reranking = '{"name": "mine", "law": "listwise", "rerank": true}'
+    assert "rerank" in told("recall", "lamp oil", "--profile", reranking, "--json").json["hits"][0]
+    assert "rerank" not in told("recall", "lamp oil", "--profile", reranking, "--no-rerank", "--json").json["hits"][0]
+
+
+def test_a_reranker_that_fails_is_noted(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EBBTIDE_RERANKER", "http://127.0.0.1:1#m")
+    ran = told("recall", "lamp oil", "--rerank")
+    assert ran.code == 0
+    assert "not reranked" in ran.err
+    assert "lamp oil" in ran.out

@@ -1,4 +1,4 @@
-"""A real embeddings server on this machine that follows a script, one step a request."""
+"""A real model server on this machine, for embeddings and reranking, that follows a script, one step a request."""
 
 from __future__ import annotations
 
@@ -45,6 +45,26 @@ def answer(vectors: Sequence[object]) -> bytes:
     return json.dumps({"object": "list", "data": items[::-1], "usage": {"total_tokens": 1}}).encode()
 
 
+def rerank_answer(scores: Sequence[object]) -> bytes:
+    """An answer in Cohere's v2 form, the best first, so that only `index` tells which is which."""
+    results = [{"index": index, "relevance_score": score} for index, score in enumerate(scores)]
+    results.sort(key=lambda result: -float(str(result["relevance_score"])))
+    return json.dumps({"id": "0", "results": results, "meta": {"billed_units": {"search_units": 1}}}).encode()
+
+
+def overlap(query: str, document: str) -> float:
+    """What the server takes for the relevance: the share of the query's words that the document holds."""
+    words = set(query.lower().split())
+    return len(words & set(document.lower().split())) / max(len(words), 1)
+
+
+def right_answer(request: Mapping[str, Any]) -> bytes:
+    """What a sound server answers to the request."""
+    if "documents" in request:
+        return rerank_answer([overlap(request["query"], document) for document in request["documents"]])
+    return answer([vector_of(text) for text in request["input"]])
+
+
 @contextmanager
 def serve() -> Generator[Endpoint]:
     """Run a server on a free port for as long as the block lasts."""
@@ -57,7 +77,7 @@ def serve() -> Generator[Endpoint]:
             endpoint.paths.append(self.path)
             endpoint.authorizations.append(self.headers["Authorization"])
             reply = endpoint.script.pop(0) if endpoint.script else Reply()
-            body = answer([vector_of(text) for text in request["input"]]) if reply.body is None else reply.body
+            body = right_answer(request) if reply.body is None else reply.body
             time.sleep(reply.delay_seconds)
             self.send_response(reply.status)
             for name, value in {"Content-Length": str(len(body)), **reply.headers}.items():

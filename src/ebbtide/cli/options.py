@@ -162,6 +162,7 @@ ASKED_OPTIONS = (
     click.option("--min-score", type=float, metavar="X", help="The least relevance."),
     click.option("--min-similarity", type=float, metavar="X", help="The least similarity."),
     json_option("--vector", "The query's vector, where you have it."),
+    click.option("--rerank/--no-rerank", default=None, help="Have the reranker order the best anew, or not."),
 )
 
 
@@ -184,6 +185,8 @@ def tag_filter(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a read as the handle's arguments: what was not given is left out, the tags make one filter."""
     asked = given_only({name: value for name, value in given.items() if not name.startswith("tags_")})
     tags = {name: given[f"tags_{name}"] for name in ("any", "all", "none", "exact") if given[f"tags_{name}"]}
+    if given.get("rerank") is False:
+        asked["rerank"] = False
     profile = asked.get("profile")
     if isinstance(profile, str) and profile.lstrip().startswith("{"):
         asked["profile"] = parse_json(profile, "profile")

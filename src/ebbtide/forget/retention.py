@@ -42,6 +42,7 @@ async def forget_outlived(engine: Engine, tenant: str) -> int:
             forgotten += await _forget_before(engine, tenant, namespace, now - timedelta(days=days), now)
     if forgotten:
         engine.scopes.forget(tenant)
+        engine.reranks.forget(tenant)
     return forgotten
 
 

@@ -1,4 +1,4 @@
-"""An embedder for tests: no model, the same vectors on every machine, near where texts share words."""
+"""An embedder and a reranker for tests: no model, the same on every machine, near where texts share words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ebbtide.errors import InvalidInput
 from ebbtide.models.protocols import ModelIdentity
 from ebbtide.models.vectors import unit_rows
 
-__all__ = ["FakeEmbedder"]
+__all__ = ["FakeEmbedder", "FakeReranker"]
 
 LEAST_DIMENSION = 16
 WORDS_CACHED = 32_768
@@ -68,6 +68,27 @@ class FakeEmbedder:
     def _hashed(self, word: str) -> NDArray[np.float32]:
         meaning = stem(word)
         return word_vector(self._synonyms.get(meaning, meaning), self._identity.dimension)
+
+
+class FakeReranker:
+    """Deterministic relevance without a model: the share of the query's distinct words that the document holds.
+
+    Case and common English endings are ignored. A query without a word is equally little relevant to everything.
+    """
+
+    @property
+    def name(self) -> str:
+        """`fake`."""
+        return "fake"
+
+    async def rerank(self, query: str, documents: Sequence[str]) -> NDArray[np.float64]:
+        """The relevance of each document, in their order: shape (documents,), in [0, 1]."""
+        asked = {stem(word) for word in WORD.findall(query)}
+        held = [{stem(word) for word in WORD.findall(document)} for document in documents]
+        return np.array([len(asked & words) / max(len(asked), 1) for words in held], dtype=np.float64)
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 def stem(word: str) -> str:

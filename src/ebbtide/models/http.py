@@ -201,6 +201,16 @@ class Failure:
 
 def endpoint_of(url: str) -> URL:
     """The endpoint's whole URL, from it or from its server or API. Raises `InvalidInput` that names `url`."""
+    return whole_url(
+        url, "/embeddings", api="/v1", called="The embedding endpoint's URL", field="url", remedy=URL_REMEDY
+    )
+
+
+def whole_url(url: str, ending: str, *, api: str, called: str, field: str, remedy: str) -> URL:
+    """The URL of an endpoint whose path has an `ending`, from it, or from its server, or its API such as `/v1`.
+
+    Raises `InvalidInput` that names the field, where it cannot be read or is not one of HTTP.
+    """
     try:
         from httpx import URL, InvalidURL
     except ImportError as exc:
@@ -208,20 +218,20 @@ def endpoint_of(url: str) -> URL:
     try:
         endpoint = URL(url.strip())
     except InvalidURL as exc:
-        raise InvalidInput("The embedding endpoint's URL cannot be read.", field="url", remedy=URL_REMEDY) from exc
+        raise InvalidInput(f"{called} cannot be read.", field=field, remedy=remedy) from exc
     if endpoint.scheme not in ("http", "https") or not endpoint.host:
-        raise InvalidInput("The embedding endpoint's URL is not one of HTTP.", field="url", remedy=URL_REMEDY)
+        raise InvalidInput(f"{called} is not one of HTTP.", field=field, remedy=remedy)
     path = endpoint.path.rstrip("/")
-    if not path.endswith("/embeddings"):
-        path += "/embeddings" if re.search(r"/v\d+$", path) else "/v1/embeddings"
+    if not path.endswith(ending):
+        path += ending if re.search(r"/v\d+$", path) else api + ending
     return endpoint.copy_with(path=path, fragment=None)
 
 
-def sendable_key(api_key: str | None) -> str | None:
+def sendable_key(api_key: str | None, field: str = "api_key") -> str | None:
     """The key without the line break that files end in. Raises `InvalidInput` where no header can carry it."""
     key = (api_key or "").strip()
     if not all("!" <= character <= "~" for character in key):
-        raise InvalidInput("The API key holds a space or a character outside ASCII.", field="api_key")
+        raise InvalidInput("The API key holds a space or a character outside ASCII.", field=field)
     return key or None
 
 

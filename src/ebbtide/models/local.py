@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from anyio import to_thread
@@ -18,10 +16,13 @@ from numpy.typing import NDArray
 from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
 from ebbtide.models.batches import batches_of_similar_length, run_batches
 from ebbtide.models.protocols import ModelIdentity
+from ebbtide.models.runtime import open_session
 from ebbtide.models.vectors import encodable, unit_rows
 
 if TYPE_CHECKING:
     from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
+
+    from ebbtide.models.runtime import Session
 
 __all__ = ["LocalEmbedder"]
 
@@ -37,14 +38,6 @@ TOKENS_READ = 256
 CHARACTERS_READ = 16_384
 # Measured: above about 400 padded tokens a run leaves the processor's cache and gives fewer texts a second, not more.
 TOKENS_PER_RUN = 256
-
-
-class Session(Protocol):
-    """The one method of an ONNX Runtime session that is used: named arrays in, arrays out."""
-
-    def run(self, output_names: None, input_feed: dict[str, NDArray[np.int64]]) -> Sequence[NDArray[np.float32]]:
-        """The model's outputs, all of them where no names are given."""
-        ...
 
 
 class LocalEmbedder:
@@ -161,20 +154,8 @@ def load_tokenizer() -> BertWordPieceTokenizer:
 
 def load_session(file: Path) -> Session:
     """The model ready to run, from a file whose hash is the expected one."""
-    try:
-        # Imported without its types: the package leaves most of them unknown.
-        # The runtime reports its use to its maker unless told otherwise before it is loaded.
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-        onnxruntime: Any = import_module("onnxruntime")
-    except ImportError as exc:
-        raise ModelUnavailable("The package `onnxruntime` is not installed.", remedy=INSTALL_COMMAND) from exc
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
     # The session is made from the bytes that were hashed, so the file cannot change in between.
-    model = verified_bytes(file, MODEL_SHA256)
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return open_session(lambda: verified_bytes(file, MODEL_SHA256), remedy=INSTALL_COMMAND)
 
 
 def verified_bytes(file: Path, sha256: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What an embedder is: a named model that turns texts into unit vectors of one dimension."""
+"""What an embedder is, a named model that turns texts into unit vectors, and a reranker, which reads query and text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "ModelIdentity"]
+__all__ = ["Embedder", "ModelIdentity", "Reranker"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +45,25 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Release what the model holds: connections, memory. The embedder is not used afterwards."""
+        ...
+
+
+class Reranker(Protocol):
+    """A model that reads a query and a document together and says how well the one answers the other."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        ...
+
+    async def rerank(self, query: str, documents: Sequence[str]) -> NDArray[np.float64]:
+        """How relevant each document is for the query, in their order: shape (documents,), in [0, 1], higher is better.
+
+        Whoever asks sets the deadline. Raises `ModelUnavailable` when the model does not answer or is not installed,
+        and `ModelInvalid` when its files or its answer are not what they should be.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what the model holds: connections, memory. The reranker is not used afterwards."""
         ...

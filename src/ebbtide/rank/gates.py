@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ebbtide.rank.candidates import Booleans, Candidates, Floats, Identifier, Integers
 from ebbtide.rank.profile import Profile
+from ebbtide.rank.rerank import Reranked
 from ebbtide.rank.score import TOLERANCE, Scored, base_relevance, full_text_hits
 
 __all__ = ["Drop", "Selection", "Stage", "drops", "select"]
@@ -72,6 +73,11 @@ class Selection:
     threshold: Floats
     folded_into: Integers
 
+    def reach(self, depth: int) -> list[int]:
+        """Positions of the first `depth` that passed every gate but the limit, and of what was folded into them."""
+        ahead = self.ranked[:depth]
+        return [*ahead.tolist(), *np.flatnonzero(np.isin(self.folded_into, ahead)).tolist()]
+
 
 @dataclass(frozen=True, slots=True)
 class Drop:
@@ -122,6 +128,7 @@ def select(
     *,
     withheld: Sequence[int] = (),
     include_superseded: bool = False,
+    reranked: Reranked | None = None,
 ) -> Selection:
     """Apply the gates in their fixed order, best result first.
 
@@ -130,6 +137,11 @@ def select(
 
     Results are sorted by relevance; ties by the newer creation, then by id. A row that full text found is never lost
     to the similarity floor. Ask for other thresholds or another limit with `narrow` before scoring.
+
+    What was `reranked` is sorted by its relevance there, ties by the reranker's score first, and duplicates are folded
+    by it. The gates judge `scored`, the relevance without a reranker, so that the same rows pass whether or not it
+    answers. Where its score is the base of relevance, `min_score` and `relative_cutoff` then judge what came of it too:
+    no result is worth less than was asked for.
 
     Personal data is in the content, which is loaded for the results only. So: select, load and inspect what is kept,
     and select again with all positions `withheld` so far, until nothing new has to be withheld.
@@ -144,7 +156,11 @@ def select(
         sieve.drop(mask, Stage.PERSONAL_DATA, np.nan, np.nan)
     if profile.full_text.search == "fallback":
         _drop_needless_fallback(sieve, profile, candidates)
-    ranked, duplicates = _fold(sieve, candidates, scored, _order(sieve.open, candidates, scored))
+    if reranked is not None:
+        scored = reranked.scored
+        if profile.base == "fused":
+            _drop_little_relevant(sieve, profile, scored.values)
+    ranked, duplicates = _fold(sieve, candidates, scored, _order(sieve.open, candidates, scored, reranked))
     beyond = ranked[profile.limit :]
     sieve.stage[beyond] = Stage.LIMIT
     sieve.measured[beyond] = np.arange(profile.limit + 1, len(ranked) + 1)
@@ -180,28 +196,35 @@ def _apply_thresholds(sieve: _Sieve, profile: Profile, candidates: Candidates, s
         sieve.drop(low, Stage.RELEVANCE_FLOOR, base, gates.relevance_floor)
         relevant &= ~low
     if gates.min_score > 0:
-        low = values < gates.min_score - TOLERANCE
-        sieve.drop(low, Stage.MINIMUM, values, gates.min_score)
-        relevant &= ~low
+        relevant &= values >= gates.min_score - TOLERANCE
+    _drop_little_relevant(sieve, profile, values)
+    return bool(relevant.any())
+
+
+def _drop_little_relevant(sieve: _Sieve, profile: Profile, values: Floats) -> None:
+    """Drop what fails a threshold on relevance."""
+    gates = profile.gates
+    if gates.min_score > 0:
+        sieve.drop(values < gates.min_score - TOLERANCE, Stage.MINIMUM, values, gates.min_score)
     if gates.relative_cutoff > 0 and sieve.open.any():
         threshold = gates.relative_cutoff * float(values[sieve.open].max())
         # Bonuses below zero can turn relevance negative, and a share of it would then lie above the best.
         if threshold > 0:
             sieve.drop(values < threshold - TOLERANCE, Stage.RELATIVE_CUTOFF, values, threshold)
-    return bool(relevant.any())
 
 
-def _order(open_: Booleans, candidates: Candidates, scored: Scored) -> Integers:
+def _order(open_: Booleans, candidates: Candidates, scored: Scored, reranked: Reranked | None) -> Integers:
     positions = np.flatnonzero(open_)
-    values = scored.values[positions]
-    created = np.nan_to_num(candidates.created_at[positions], nan=-np.inf)
-    order = np.lexsort((-created, -values))
-    values, created, positions = values[order], created[order], positions[order]
-    tied = (values[1:] == values[:-1]) & (created[1:] == created[:-1])
+    columns = [-np.nan_to_num(candidates.created_at[positions], nan=-np.inf), -scored.values[positions]]
+    if reranked is not None:
+        columns.insert(1, -np.nan_to_num(reranked.scores[positions], nan=-1.0))
+    order = np.lexsort(columns)
+    columns, positions = [column[order] for column in columns], positions[order]
+    tied = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
     if not tied.any():
         return positions
     ids: list[Any] = [candidates.ids[position] for position in positions.tolist()]
-    keys = list(zip((-values).tolist(), (-created).tolist(), ids, strict=True))
+    keys = list(zip(*(column.tolist() for column in reversed(columns)), ids, strict=True))
     return positions[sorted(range(len(keys)), key=keys.__getitem__)]
 
 

@@ -23,6 +23,7 @@ LARGEST_PRIORITY = 1_000
 
 # Columns of the explanation that the laws themselves fill.
 RESERVED_NAMES = frozenset({"similarity", "fused", "cap", "quality"})
+RERANK_NAME = "rerank"
 
 Flag = Annotated[bool, Field(strict=True)]
 Limit = Annotated[int, Field(strict=True, ge=1, le=MAXIMUM_LIMIT)]
@@ -93,7 +94,7 @@ class Profile(Part):
 
     @model_validator(mode="after")
     def _check_factors(self) -> Self:
-        taken = set(RESERVED_NAMES if self.law in ("boost", "compound") else ())
+        taken = {RERANK_NAME, *(RESERVED_NAMES if self.law in ("boost", "compound") else ())}
         for position, factor in enumerate(self.factors):
             if factor.name in taken:
                 field = f"factors.{position}.name"

@@ -16,7 +16,7 @@ from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
 if TYPE_CHECKING:
     from ebbtide.read.searched import Searched
 
-__all__ = ["contributions_of", "hits_of", "source_of", "trace_of"]
+__all__ = ["contributions_of", "hits_of", "rerank_of", "source_of", "trace_of"]
 
 SourceName = Literal["vector", "full_text", "both", "graph"]
 SOURCES: dict[int, SourceName] = {
@@ -40,6 +40,11 @@ def contributions_of(searched: Searched, place: int) -> dict[str, float]:
     return contributions(searched.scored, place)
 
 
+def rerank_of(searched: Searched, place: int) -> float | None:
+    """The reranker's score of a candidate, None where it was not reranked."""
+    return None if searched.rerank_scores is None else _known(searched.rerank_scores[place])
+
+
 def hits_of(searched: Searched) -> tuple[Hit, ...]:
     """The hits, best first."""
     candidates, selection = searched.found.candidates, searched.selection
@@ -57,6 +62,7 @@ def hits_of(searched: Searched) -> tuple[Hit, ...]:
             contributions=contributions_of(searched, place),
             duplicates=tuple(candidates.ids[other] for other in selection.duplicates.get(place, ())),
             disputed=memory.id in searched.chosen.disputed,
+            rerank=rerank_of(searched, place),
             memory=memory,
         )
         for place in selection.kept.tolist()
@@ -93,6 +99,7 @@ def trace_of(searched: Searched) -> Trace:
                 relevance=float(searched.scored.values[place]),
                 contributions=contributions_of(searched, place),
                 ranks=ranks_of(searched, place),
+                rerank=rerank_of(searched, place),
             )
             for place in order
         ),

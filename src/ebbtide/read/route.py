@@ -61,14 +61,20 @@ async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
 
 
 def plan_route(engine: Engine, scope: Scope, shape: ScopeShape, *, has_vector: bool) -> Route:
-    """Exact below the crossover and for the past, whose versions no index covers; by the indexes above it."""
+    """Exact below the crossover and for the past, whose versions no index covers; by the indexes above it.
+
+    A scope that lacks its index is noted, so that a job will build it.
+    """
     large = shape.rows > engine.settings.exact_search_rows and scope.as_of is None
     way: Way = "exact"
     if large and not has_vector:
         way = "worded"
     elif large and shape.indexed:
         way = "indexed"
-    return Route(way, large and has_vector and not shape.indexed, shape.rows, shape.sample)
+    outgrown = large and has_vector and not shape.indexed
+    if outgrown and engine.dimension is not None:
+        engine.outgrown.add(scope.caller.tenant)
+    return Route(way, outgrown, shape.rows, shape.sample)
 
 
 async def has_index(transaction: Transaction, tenant: str) -> bool:

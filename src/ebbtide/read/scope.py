@@ -26,7 +26,7 @@ NARROWED = frozenset({"namespaces", "kinds", "labels", "tags", "where"})
 SCOPED = NARROWED | {"as_of", "valid_at", "include_superseded"}
 """The public arguments of everything that reads."""
 
-ASKED = SCOPED | {"profile", "intent", "limit", "min_score", "min_similarity", "vector"}
+ASKED = SCOPED | {"profile", "intent", "limit", "min_score", "min_similarity", "vector", "rerank"}
 """The public arguments of everything that searches."""
 
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
@@ -29,6 +32,7 @@ class Chosen:
 
     `tokens` are the lengths of contents by the store's counter, where it counted them as they are shown.
     `revision` is that of the tenant's policies and rules in the same snapshot.
+    `withheld` are the positions of candidates that may not be shown.
     """
 
     selection: Selection
@@ -36,6 +40,7 @@ class Chosen:
     disputed: frozenset[UUID]
     tokens: Mapping[UUID, int]
     revision: UUID | None
+    withheld: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Searched:
     """Everything one search came to know; hits, traces and explanations are made of it.
 
     `resurrected` are memories that had faded and were brought back to life for it.
+    `rerank_scores` are in [0, 1], one a candidate, NaN where it was not reranked; None where nothing was.
     """
 
     scope: Scope
@@ -59,6 +65,7 @@ class Searched:
     notes: tuple[str, ...]
     milliseconds: Mapping[str, float]
     resurrected: tuple[UUID, ...] = ()
+    rerank_scores: NDArray[np.float64] | None = None
 
     @property
     def selection(self) -> Selection:
