@@ -1,0 +1,165 @@
+"""Stretches of time that a query asks about: calendar days in the asker's zone, and which moments lie in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Days", "OpenDays", "Precision", "Span", "Window", "day_days", "day_start", "month_days", "span_of"]
+
+Precision = Literal["hour", "day", "week", "month", "season", "year", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Calendar days from `first` up to and without `until`.
+
+    The year is `guessed` where the query does not say it. `opens` and `closes` are hours of the clock: when the first
+    day begins to count, and how far it goes on into the day after the last.
+    """
+
+    first: date
+    until: date
+    precision: Precision
+    guessed: bool = False
+    opens: int = 0
+    closes: int = 0
+
+    def in_year(self, years: int) -> Days:
+        """The same days so many years on.
+
+        Raises:
+            ValueError: that year has none of them, as the 29th of February, or lies beyond the calendar.
+        """
+        first = self.first.replace(year=self.first.year + years)
+        return replace(self, first=first, until=self.until.replace(year=self.until.year + years))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDays:
+    """All days from `first` on, or up to and without `until`; the other one is None."""
+
+    first: date | None
+    until: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One stretch of time, in UTC: from `start` up to and without `end`, None where that end is open.
+
+    `text` is the words of the query that say it, `days` the calendar days it consists of, None for hours.
+    """
+
+    start: datetime | None
+    end: datetime | None
+    text: str
+    precision: Precision
+    days: Days | None = None
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the query did not say the year."""
+        return self.days is not None and self.days.guessed
+
+    def holds(self, moments: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which moments, in seconds since 1970 UTC and NaN for none, lie in it."""
+        inside = ~np.isnan(moments)
+        if self.start is not None:
+            inside &= moments >= self.start.timestamp()
+        if self.end is not None:
+            inside &= moments < self.end.timestamp()
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The stretches of time a query asks about, in the order they are named, and the zone their days are of."""
+
+    spans: tuple[Span, ...]
+    timezone: str
+
+    def mask(self, moments: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which moments, in seconds since 1970 UTC and NaN for none, lie in the window.
+
+        Where nothing lies in it and a year was only guessed, the same days of any year count.
+        """
+        inside = _any(self.spans, moments)
+        if inside.any() or not any(span.guessed for span in self.spans):
+            return inside
+        years = np.unique(moments[~np.isnan(moments)].astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64))
+        return _any(self.in_years([int(year) + 1970 for year in years]), moments)
+
+    def in_years(self, years: Sequence[int]) -> list[Span]:
+        """The stretches whose year was guessed, in each of these years instead."""
+        zone = ZoneInfo(self.timezone)
+        others: list[Span] = []
+        for span in self.spans:
+            if span.days is None or not span.guessed:
+                continue
+            # A winter begins in one year and ends in the next; and a year ends at another moment in another zone.
+            for year in {year + more for year in years for more in (-1, 0, 1)}:
+                with suppress(ValueError):
+                    moved = span_of(span.days.in_year(year - span.days.first.year), zone, span.text)
+                    others += [] if moved is None else [moved]
+        return others
+
+
+def _any(spans: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np.bool_]:
+    inside = np.zeros(len(moments), dtype=np.bool_)
+    for span in spans:
+        inside |= span.holds(moments)
+    return inside
+
+
+def span_of(days: Days | OpenDays, zone: ZoneInfo, text: str) -> Span | None:
+    """The stretch of time that calendar days are in a zone; None where it is empty or beyond the calendar."""
+    opens, closes = (days.opens, days.closes) if isinstance(days, Days) else (0, 0)
+    try:
+        start = None if days.first is None else day_start(days.first, zone, opens)
+        end = None if days.until is None else day_start(days.until, zone, closes)
+    except OverflowError:
+        return None
+    if start is not None and end is not None and start >= end:
+        return None
+    if isinstance(days, Days):
+        return Span(start, end, text, days.precision, days)
+    return Span(start, end, text, "open")
+
+
+def day_start(day: date, zone: ZoneInfo, hour: int = 0) -> datetime:
+    """The moment in UTC at which a day begins in a zone, or an hour of it.
+
+    Where clocks skip midnight, that is the moment at which they do; a day that they skip whole begins with the next.
+
+    Raises:
+        OverflowError: the moment lies outside the years 1 to 9999.
+    """
+    # The earlier offset is the one before a change: a midnight that does not exist becomes the moment of the change.
+    return datetime.combine(day, time(hour), zone).astimezone(UTC)
+
+
+def day_days(day: date, *, guessed: bool = False) -> Days:
+    """One day.
+
+    Raises:
+        OverflowError: it is the last of the calendar.
+    """
+    return Days(day, day + timedelta(days=1), "day", guessed)
+
+
+def month_days(year: int, month: int, count: int = 1, *, guessed: bool = False) -> Days:
+    """So many whole months, from a month on that may lie outside 1 to 12.
+
+    Raises:
+        ValueError: they lie outside the years 1 to 9999.
+    """
+    first, until = year * 12 + month - 1, year * 12 + month - 1 + count
+    precision: Precision = "year" if count >= 12 else "season" if count == 3 else "month"
+    return Days(date(first // 12, first % 12 + 1, 1), date(until // 12, until % 12 + 1, 1), precision, guessed)
