@@ -128,6 +128,7 @@ async def search(
     question = read_question(
         query, shape.speakers, longest=engine.settings.max_query_characters,
         asked_characters=engine.settings.asked_query_characters, asked_at=asked_at or scope.as_of or scope.now,
+        timezone=scope.caller.timezone,
     )  # fmt: skip
     purpose = await read_intent(engine, caller.tenant, question, intent, ranks=named is None)
     ranking = narrow_within(

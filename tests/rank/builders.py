@@ -72,6 +72,7 @@ def arbitrary_candidates(draw: st.DrawFn, *, listwise: bool = False, smallest: i
         bonuses=columns.numbers(0, 0.5),
         content_hash=columns.choice([None, "a", "b", "c"]),
         superseded=columns.flags() if listwise else None,
+        days_after_asked=columns.numbers(0, 30) if listwise else None,
         listwise=_arbitrary_listwise(columns) if listwise else None,
     )
 
@@ -85,7 +86,6 @@ def _arbitrary_listwise(columns: _Columns) -> ListwiseInputs:
         sequence=np.floor(columns.numbers(0, 6, missing=0.2)),
         speaker_matches=columns.flags(),
         is_question=columns.flags(),
-        asked_time_matches=columns.flags(),
         successor_index=columns.random.integers(-1, max(columns.count, 1), columns.count),
     )
 

@@ -135,3 +135,13 @@ def test_another_label_never_lengthens_a_known_half_life(labels: list[str], of_a
     for label in ("a", "b"):
         before = factors.shortest_half_life([(label,)], half_lives, 14.0)[0]
         assert factors.shortest_half_life([(label, *labels)], half_lives, 14.0)[0] <= before
+
+
+@given(ages, st.floats(0.1, 1_000))
+def test_an_asked_time_counts_whole_within_and_less_from_day_to_day(days_after: np.ndarray, fade_days: float) -> None:
+    shares = factors.asked_time_share(days_after, fade_days)
+    assert np.all(np.diff(shares) <= 0)
+    assert shares.min() >= 0
+    assert shares.max() <= 1
+    assert factors.asked_time_share(np.array([0.0, fade_days, math.inf]), fade_days).tolist() == [1.0, 0.0, 0.0]
+    assert factors.asked_time_share(np.array([0.0, 1e-6, math.inf]), 0).tolist() == [1.0, 0.0, 0.0]

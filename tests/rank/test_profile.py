@@ -73,6 +73,7 @@ def test_tide_defaults() -> None:
         "named_speaker_boost": 1.5,
         "question_penalty": 0.85,
         "asked_time_boost": 1.4,
+        "asked_time_fade_days": 14.0,
         "latest_boost": 0.1,
         "namespace_bonuses": True,
         "lend_superseded_score": True,

@@ -25,13 +25,15 @@ def tide(
     parameters: TideParameters = DEFAULTS,
     superseded: list[bool] | None = None,
     bonuses: list[float] | None = None,
+    days_after_asked: list[float] | None = None,
     **inputs: Any,
 ) -> tuple[np.ndarray, list[dict[str, float]]]:
     columns: dict[str, Any] = {"lexical": np.zeros(len(similarity)), "lexical_maximum": 0.0}
     plain = ("chats", "lexical_maximum", "asks_for_latest")
     columns |= {name: column if name in plain else np.asarray(column) for name, column in inputs.items()}
     listwise = ListwiseInputs(**columns)
-    rows = candidates(len(similarity), similarity=similarity, superseded=superseded, bonuses=bonuses, listwise=listwise)
+    asked = {"bonuses": bonuses, "days_after_asked": days_after_asked, "listwise": listwise}
+    rows = candidates(len(similarity), similarity=similarity, superseded=superseded, **asked)
     values, matrix, names = score_listwise(parameters, rows)
     return values, [dict(zip(names, row, strict=True)) for row in matrix.tolist()]
 
@@ -108,11 +110,18 @@ def test_the_last_message_of_one_conversation_is_not_before_the_first_of_the_nex
 
 def test_the_rules_multiply_in_turn() -> None:
     yes = [True]
-    values, parts = tide([0.5], speaker_matches=yes, is_question=yes, asked_time_matches=yes, bonuses=[0.1])
+    values, parts = tide([0.5], speaker_matches=yes, is_question=yes, days_after_asked=[0.0], bonuses=[0.1])
     assert values[0] == pytest.approx(0.5 * 1.5 * 0.85 * 1.4 * 1.1)
     assert parts[0]["named_speaker"] == pytest.approx(0.25)
     assert parts[0]["question"] == pytest.approx(-0.15 * 0.75)
     assert parts[0]["asked_time"] == pytest.approx(0.4 * 0.6375)
+
+
+def test_the_boost_of_an_asked_time_fades_over_two_weeks() -> None:
+    values, _ = tide([0.5] * 5, days_after_asked=[0.0, 7.0, 14.0, 30.0, math.inf])
+    assert values == pytest.approx([0.7, 0.6, 0.5, 0.5, 0.5])
+    alone = TideParameters(asked_time_fade_days=0)
+    assert tide([0.5] * 2, parameters=alone, days_after_asked=[0.0, 0.01])[0] == pytest.approx([0.7, 0.5])
 
 
 def test_each_rule_has_a_setting_that_switches_it_off() -> None:
@@ -132,7 +141,7 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
         parameters=off,
         speaker_matches=yes,
         is_question=yes,
-        asked_time_matches=yes,
+        days_after_asked=[0.0, 0.0],
         asks_for_latest=True,
         bonuses=[0.1, 0.1],
         superseded=[True, False],

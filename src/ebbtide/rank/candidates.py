@@ -59,7 +59,6 @@ class ListwiseInputs:
         sequence: its position there, a whole number, NaN outside a conversation.
         speaker_matches: the query names exactly one person and this memory is theirs.
         is_question: the memory is a message that ends in a question mark.
-        asked_time_matches: the memory was observed in the month or season the query asks about.
         asks_for_latest: the query is about the present: "now", "latest", "currently".
         successor_index: position among the candidates of the memory that superseded this one, -1 for none.
     """
@@ -72,7 +71,6 @@ class ListwiseInputs:
     sequence: Floats | None = None
     speaker_matches: Booleans | None = None
     is_question: Booleans | None = None
-    asked_time_matches: Booleans | None = None
     asks_for_latest: bool = False
     successor_index: Integers | None = None
 
@@ -96,6 +94,8 @@ class Candidates:
         effective_confidence: confidence times recall probability, in [0, 1]; None where `confidence` serves.
         fused: what ranks in place of similarity, in [0, 1] (fused sub-queries, a reranker); NaN or None for none.
         keyword_share: share of the query's keywords that occur, in [0, 1]; None where it was not computed.
+        days_after_asked: days from the end of the time the query asks about, ≥ 0; 0 within it, infinite before it and
+            where what comes after tells nothing; None where the query asks about no time.
         listwise: what the listwise law reads, None for the other laws.
     """
 
@@ -119,6 +119,7 @@ class Candidates:
     effective_confidence: Floats | None = None
     fused: Floats | None = None
     keyword_share: Floats | None = None
+    days_after_asked: Floats | None = None
     listwise: ListwiseInputs | None = None
 
     def __post_init__(self) -> None:
@@ -155,6 +156,7 @@ class Candidates:
         effective_confidence: Column | None = None,
         fused: Column | None = None,
         keyword_share: Column | None = None,
+        days_after_asked: Column | None = None,
         listwise: ListwiseInputs | None = None,
     ) -> Candidates:
         """Candidates from columns; a column that is left out holds the store's defaults, a None in one becomes NaN.
@@ -188,6 +190,7 @@ class Candidates:
             effective_confidence=_optional_floats(effective_confidence),
             fused=_optional_floats(fused),
             keyword_share=_optional_floats(keyword_share),
+            days_after_asked=_optional_floats(days_after_asked),
             listwise=listwise,
         )
 

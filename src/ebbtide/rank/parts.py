@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "AccessFrequency",
+    "AskedTime",
     "Clock",
     "Confidence",
     "EFoldingRecency",
@@ -145,6 +146,14 @@ class KeywordShare(_Weighted):
     name: ColumnName = "keywords"
 
 
+class AskedTime(_Weighted):
+    """1 for a memory of the time the query asks about, less and less up to `fade_days` later; no column without one."""
+
+    factor: Literal["asked_time"] = "asked_time"
+    name: ColumnName = "asked_time"
+    fade_days: NonNegative = 14.0
+
+
 Factor = Annotated[
     Similarity
     | Importance
@@ -157,7 +166,8 @@ Factor = Annotated[
     | LabelRecency
     | EFoldingRecency
     | NamespaceBonus
-    | KeywordShare,
+    | KeywordShare
+    | AskedTime,
     Field(discriminator="factor"),
 ]
 
@@ -221,7 +231,9 @@ class TideParameters(Part):
         neighbours: smoothing of the lexical score within a conversation.
         named_speaker_boost: factor for memories of the one person whom the query names.
         question_penalty: factor for a message that only asks.
-        asked_time_boost: factor for memories observed in the month or season that the query asks about.
+        asked_time_boost: factor for memories of the time that the query asks about.
+        asked_time_fade_days: for how many days after a day or a week that a query names the boost fades out, since one
+            tells of it then; 0 for none.
         latest_boost: for a query about the present ("now", "latest"), the newest candidate's score rises by this share,
             the oldest one's not at all, the others' by their rank in between.
         namespace_bonuses: the bonuses of namespace rules raise the score, `× (1 + Σ bonuses)`.
@@ -238,6 +250,7 @@ class TideParameters(Part):
     named_speaker_boost: NonNegative = 1.5
     question_penalty: NonNegative = 0.85
     asked_time_boost: NonNegative = 1.4
+    asked_time_fade_days: NonNegative = 14.0
     latest_boost: NonNegative = 0.1
     namespace_bonuses: bool = True
     lend_superseded_score: bool = True

@@ -10,6 +10,7 @@ from ebbtide.rank import factors as formulas
 from ebbtide.rank.candidates import Booleans, Candidates, Floats, Source
 from ebbtide.rank.parts import (
     AccessFrequency,
+    AskedTime,
     Clock,
     Confidence,
     EffectiveConfidence,
@@ -152,7 +153,7 @@ def _weighted_factors(profile: Profile, candidates: Candidates, now: float) -> t
     names: list[str] = []
     columns: list[Floats] = []
     for factor, weight in zip(profile.factors, profile.normalised_weights, strict=True):
-        if isinstance(factor, KeywordShare) and candidates.keyword_share is None:
+        if _is_absent(factor, candidates):
             continue
         names.append(factor.name)
         # A factor of no weight is not computed: its inputs may be absent, and 0 · NaN is NaN.
@@ -160,6 +161,13 @@ def _weighted_factors(profile: Profile, candidates: Candidates, now: float) -> t
             weight * _factor_values(factor, profile, candidates, now) if weight else np.zeros(len(candidates))
         )
     return tuple(names), columns
+
+
+def _is_absent(factor: Factor, candidates: Candidates) -> bool:
+    """Whether a factor has nothing to say of this query."""
+    if isinstance(factor, KeywordShare):
+        return candidates.keyword_share is None
+    return isinstance(factor, AskedTime) and candidates.days_after_asked is None
 
 
 def _factor_values(factor: Factor, profile: Profile, candidates: Candidates, now: float) -> Floats:
@@ -181,6 +189,9 @@ def _factor_values(factor: Factor, profile: Profile, candidates: Candidates, now
         case KeywordShare():
             shares = candidates.keyword_share
             return np.zeros(len(candidates)) if shares is None else formulas.unit_interval(shares)
+        case AskedTime():
+            after = candidates.days_after_asked
+            return np.zeros(len(candidates)) if after is None else formulas.asked_time_share(after, factor.fade_days)
         case RecencyShare():
             return formulas.recency_share(_age(candidates, factor.dates, now), factor.decay)
         case HalfLifeRecency():

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ebbtide.rank.candidates import Booleans, Candidates, Floats, Integers, ListwiseInputs
+from ebbtide.rank.factors import asked_time_share
 from ebbtide.rank.parts import LexicalNeighbours, TideParameters
 
 __all__ = ["latest_multiplier", "lend_scores", "neighbour_lexical", "scale_to_range", "score_listwise"]
@@ -139,14 +140,16 @@ def _multipliers(parameters: TideParameters, candidates: Candidates, inputs: Lis
     flags = (
         (inputs.speaker_matches, parameters.named_speaker_boost),
         (inputs.is_question, parameters.question_penalty),
-        (inputs.asked_time_matches, parameters.asked_time_boost),
     )
     ones = np.ones(len(candidates))
     multipliers = [ones if flag is None else np.where(flag, factor, 1.0) for flag, factor in flags]
-    latest = ones
+    asked = latest = ones
+    if candidates.days_after_asked is not None:
+        share = asked_time_share(candidates.days_after_asked, parameters.asked_time_fade_days)
+        asked = 1.0 + (parameters.asked_time_boost - 1.0) * share
     if inputs.asks_for_latest and parameters.latest_boost > 0:
         latest = latest_multiplier(candidates.observed_at, candidates.created_at, parameters.latest_boost)
-    return [*multipliers, latest, 1.0 + candidates.bonuses if parameters.namespace_bonuses else ones]
+    return [*multipliers, asked, latest, 1.0 + candidates.bonuses if parameters.namespace_bonuses else ones]
 
 
 def _supersede(

@@ -38,7 +38,7 @@ STATEMENTS = {
     ("worded", True): "recall.worded",
     ("worded", False): "recall.worded_weighed",
 }
-LISTWISE_COLUMNS, WEIGHED_COLUMNS = 15, 11
+LISTWISE_COLUMNS, WEIGHED_COLUMNS = 16, 11
 FOUND_BY, SUPERSEDED_BY = 3, 5
 
 # In a large scope the best rows of each arm bring the turns around them along.
@@ -96,6 +96,7 @@ async def find(
         "speaker": question.named[0] if len(question.named) == 1 else None,
         "ruled": bool(rules),
         "weighs_decay": profile.weighs_decay,
+        "timed": question.window is not None,
     }
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
     if route.way == "indexed" and sum(row[FOUND_BY] in FOUND_BY_VECTOR for row in rows) < most:
@@ -147,10 +148,10 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
     """Candidates from the rows of one statement."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + WEIGHED_COLUMNS)
     (ids, similarity, context, found_by, lexical, successors, superseded, chats, sequence, speaks, asks, created,
-     observed, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+     observed, dated, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
     source = np.array(found_by, dtype=np.int64)
-    observed_at = np.array(observed, dtype=np.float64)
+    created_at, observed_at = np.array(created, dtype=np.float64), np.array(observed, dtype=np.float64)
     cosine = np.array(similarity, dtype=np.float64)
     listwise = ListwiseInputs(
         lexical=scores,
@@ -161,7 +162,6 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
         sequence=np.array(sequence, dtype=np.float64),
         speaker_matches=np.array(speaks, dtype=np.bool_) if len(question.named) == 1 else None,
         is_question=np.array(asks, dtype=np.bool_),
-        asked_time_matches=None if question.window is None else question.window.mask(observed_at),
         asks_for_latest=question.latest,
         successor_index=positions_of(successors, ids),
     )
@@ -170,11 +170,14 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
         ids,
         similarity=np.clip(cosine, 0.0, 1.0),
         source=source,
-        created_at=np.array(created, dtype=np.float64),
+        created_at=created_at,
         observed_at=observed_at,
         bonuses=[bonuses[namespace] for namespace in namespaces] if rules else None,
         content_hash=hashes,
         superseded=np.array(superseded, dtype=np.bool_),
+        days_after_asked=None
+        if question.window is None
+        else question.window.days_after(np.array(dated, dtype=np.float64), created_at),
         listwise=listwise,
         **(weighed_columns(columns, source) if len(columns) > LISTWISE_COLUMNS else {}),
     )

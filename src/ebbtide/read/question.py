@@ -30,7 +30,7 @@ class Question:
         asked: the part that asks; the text itself where it is short.
         dense: `asked` without the names of people, for the vector search.
         named: the speakers whose names it holds.
-        window: the months it asks about, None for none.
+        window: when it asks about, None where it does not say.
         latest: whether it asks about the present.
         parts: what else is searched for in its place; nothing where it asks for one thing.
     """
@@ -45,7 +45,13 @@ class Question:
 
 
 def read_question(
-    query: Any, speakers: Sequence[str], *, longest: int, asked_characters: int, asked_at: datetime
+    query: Any,
+    speakers: Sequence[str],
+    *,
+    longest: int,
+    asked_characters: int,
+    asked_at: datetime,
+    timezone: str = "UTC",
 ) -> Question:
     """Understand a query.
 
@@ -60,7 +66,12 @@ def read_question(
     asked = asked_part(text, asked_characters)
     named = names_of(tuple(speakers)).named_in(asked)
     return Question(
-        text, asked, without_names(asked, speakers), named, asked_window(asked, asked_at), asks_for_latest(asked)
+        text,
+        asked,
+        without_names(asked, speakers),
+        named,
+        asked_window(asked, asked_at, timezone),
+        asks_for_latest(asked),
     )
 
 

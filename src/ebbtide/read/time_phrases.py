@@ -183,15 +183,12 @@ class Phrases:
         days = self.tokens[place].days
         if days is not None:
             return (days, place + 1) if not self.has(place, "decade") or self.has(place - 1, "the") else None
-        return (
-            self.day(place)
-            or self.edge(place, depth)
-            or self.offset(place, depth)
-            or self.related(place)
-            or self.ago(place)
-            or self.named(place, bare=bare)
-            or self.year(place, bare=bare)
-        )
+        found = self.edge(place, depth) or self.offset(place, depth)
+        if found is None:
+            found = self.day(place) or self.related(place) or self.ago(place)
+            if found is not None:
+                return replace(found[0], relative=True), found[1]
+        return found or self.named(place, bare=bare) or self.year(place, bare=bare)
 
     def day(self, place: int) -> Read:
         """Yesterday and its like, and last night."""
@@ -413,12 +410,14 @@ class Phrases:
             return None
         if shift is None and not (bare or self.dated(place) or self.has(place, "said")):
             return None
-        ahead = (weekday - self.today.weekday()) % 7
+        away = (weekday - self.today.weekday()) % 7
         if shift == 0:
-            return day_days(self.today + timedelta(weekday - self.today.weekday())), following
-        if shift == 1:
-            return day_days(self.today + timedelta(ahead or 7)), following
-        return day_days(self.today + timedelta(ahead - 7 if ahead or shift == -1 else 0)), following
+            away = weekday - self.today.weekday()
+        elif shift == 1:
+            away = away or 7
+        elif away or shift == -1:
+            away -= 7
+        return replace(day_days(self.today + timedelta(away)), relative=True), following
 
     def year(self, place: int, *, bare: bool) -> Read:
         """In 2023, the year 2023; a number alone is no year."""

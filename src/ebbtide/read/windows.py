@@ -1,4 +1,4 @@
-"""Stretches of time that a query asks about: calendar days in the asker's zone, and which moments lie in them."""
+"""Stretches of time that a query asks about: calendar days in the asker's zone, and how moments lie to them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ __all__ = ["Days", "OpenDays", "Precision", "Span", "Window", "day_days", "day_s
 
 Precision = Literal["hour", "day", "week", "month", "season", "year", "open"]
 
+SECONDS_A_DAY = 86_400
+
 
 @dataclass(frozen=True, slots=True)
 class Days:
     """Calendar days from `first` up to and without `until`.
 
     The year is `guessed` where the query does not say it. `opens` and `closes` are hours of the clock: when the first
-    day begins to count, and how far it goes on into the day after the last.
+    day begins to count, and how far it goes on into the day after the last. `relative` ones are named from today.
     """
 
     first: date
     until: date
     precision: Precision
     guessed: bool = False
+    relative: bool = False
     opens: int = 0
     closes: int = 0
 
@@ -68,14 +71,21 @@ class Span:
         """Whether the query did not say the year."""
         return self.days is not None and self.days.guessed
 
-    def holds(self, moments: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which moments, in seconds since 1970 UTC and NaN for none, lie in it."""
-        inside = ~np.isnan(moments)
-        if self.start is not None:
-            inside &= moments >= self.start.timestamp()
-        if self.end is not None:
-            inside &= moments < self.end.timestamp()
-        return inside
+    def days_after(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many days after it each moment lies, in seconds since 1970 UTC: 0 within it, infinity before it.
+
+        Infinity too after all but a named day or week: of a month one does not tell in the next, and what is named from
+        today, such as yesterday, has only just passed.
+        """
+        start = -np.inf if self.start is None else self.start.timestamp()
+        end = np.inf if self.end is None else self.end.timestamp()
+        told = (moments - end) / SECONDS_A_DAY if self.told_later else np.inf
+        return np.where(moments < start, np.inf, np.where(moments < end, 0.0, told))
+
+    @property
+    def told_later(self) -> bool:
+        """Whether what happened then is told of in the days after it."""
+        return self.precision in ("day", "week") and self.days is not None and not self.days.relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +95,21 @@ class Window:
     spans: tuple[Span, ...]
     timezone: str
 
-    def mask(self, moments: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which moments, in seconds since 1970 UTC and NaN for none, lie in the window.
+    def days_after(self, dated: NDArray[np.float64], created: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many days after the window each memory lies, by the moments they are dated and were written, shape (n,).
 
-        Where nothing lies in it and a year was only guessed, the same days of any year count.
+        Moments are in seconds since 1970 UTC; see `Span.days_after`. A memory without a date, NaN, counts by when it
+        was written, unless the window would then hold all such memories: an import writes everything at once, and says
+        nothing by that. Where nothing lies in the window and a year was only guessed, the same days of any year count.
         """
-        inside = _any(self.spans, moments)
-        if inside.any() or not any(span.guessed for span in self.spans):
-            return inside
-        years = np.unique(moments[~np.isnan(moments)].astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64))
-        return _any(self.in_years([int(year) + 1970 for year in years]), moments)
+        undated = np.isnan(dated)
+        moments = np.where(undated, created, dated)
+        after = _telling(_nearest(self.spans, moments), undated)
+        if (after == 0).any() or not any(span.guessed for span in self.spans):
+            return after
+        known = moments[~np.isnan(moments)]
+        years = np.unique(known.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64)) + 1970
+        return np.minimum(after, _telling(_nearest(self.in_years(years.tolist()), moments), undated))
 
     def in_years(self, years: Sequence[int]) -> list[Span]:
         """The stretches whose year was guessed, in each of these years instead."""
@@ -111,11 +126,16 @@ class Window:
         return others
 
 
-def _any(spans: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np.bool_]:
-    inside = np.zeros(len(moments), dtype=np.bool_)
+def _nearest(spans: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    after = np.full(len(moments), np.inf)
     for span in spans:
-        inside |= span.holds(moments)
-    return inside
+        after = np.minimum(after, span.days_after(moments))
+    return after
+
+
+def _telling(after: NDArray[np.float64], undated: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The same without the memories that have no date, where they are all near."""
+    return np.where(undated, np.inf, after) if np.isfinite(after[undated]).all() else after
 
 
 def span_of(days: Days | OpenDays, zone: ZoneInfo, text: str) -> Span | None:

@@ -114,7 +114,8 @@ CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN f
 -- fragment: row_columns
 m.superseded_by, m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE AS superseded, m.chat_id, m.sequence,
 m.speaker = %(speaker)s::text AS speaks, m.asks, date_part('epoch', m.created_at) AS created_at,
-date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash
+date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(timed)s THEN date_part('epoch', coalesce(m.observed_at, m.valid_from)) END AS dated,
+CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash
 
 -- fragment: weight_columns
 m.importance, m.confidence, date_part('epoch', m.updated_at) AS updated_at, date_part('epoch', m.valid_from) AS valid_from,
