@@ -126,9 +126,8 @@ async def search(
     named, advice = profile_within(caller, profile, check_intent(intent))
     shape = await shape_of(engine, scope)
     question = read_question(
-        query, shape.speakers, longest=engine.settings.max_query_characters,
+        query, shape.speakers, longest=engine.settings.max_query_characters, timezone=scope.caller.timezone,
         asked_characters=engine.settings.asked_query_characters, asked_at=asked_at or scope.as_of or scope.now,
-        timezone=scope.caller.timezone,
     )  # fmt: skip
     purpose = await read_intent(engine, caller.tenant, question, intent, ranks=named is None)
     ranking = narrow_within(
