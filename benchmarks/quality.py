@@ -35,6 +35,13 @@ def datasets(locomo: str | None, mixed: str | None) -> dict[str, list[Evaluation
     return found or {"the demo": [_demo.scope()]}
 
 
+def read_places(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments, with those that say where the data sets are."""
+    parser.add_argument("--locomo", default=os.environ.get("EBBTIDE_LOCOMO"), help="a LoCoMo file; or EBBTIDE_LOCOMO")
+    parser.add_argument("--mixed", default=os.environ.get("EBBTIDE_MIXED"), help="a Mixed folder; or EBBTIDE_MIXED")
+    return parser.parse_args()
+
+
 async def measure(name: str, scopes: list[EvaluationScope], *, merged: bool, profiles: tuple[str, ...]) -> list[Figure]:
     """Print the tables of one data set, and answer with the figures of `tide` that have a target."""
     reports = await evaluate(scopes, profiles, merged=merged)
@@ -55,10 +62,8 @@ def value_of(report: Report, figure: str) -> float:
 async def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--locomo", default=os.environ.get("EBBTIDE_LOCOMO"), help="a LoCoMo file; or EBBTIDE_LOCOMO")
-    parser.add_argument("--mixed", default=os.environ.get("EBBTIDE_MIXED"), help="a Mixed folder; or EBBTIDE_MIXED")
     parser.add_argument("--full", action="store_true", help="every profile on LoCoMo too, not `tide` alone")
-    given = parser.parse_args()
+    given = read_places(parser)
     figures: list[Figure] = []
     for name, scopes in datasets(given.locomo, given.mixed).items():
         profiles = PROFILES if given.full or name != "LoCoMo" else PROFILES[:1]

@@ -74,6 +74,17 @@ async def test_every_profile_and_baseline_is_measured(measured: Any, owner: Any)
     assert ("mine", 5, 5) in told
 
 
+async def test_a_ranking_is_measured_with_its_parts_on_and_off(measured: Any) -> None:
+    names = ["auto", "auto-decompose-time_filter", "eryx-decompose", "vector+decompose"]
+    reports = await measured(GARDEN, KITCHEN, profiles=names)
+    assert [report.profile for report in reports] == names
+    assert all(report.overall.questions == 4 for report in reports)
+    for name in ("auto-charm", "eryx-", "+decompose", "-rerank", "nobody+rerank"):
+        with pytest.raises(InvalidInput) as refusal:
+            await measured(GARDEN, profiles=[name])
+        assert refusal.value.field == "profile"
+
+
 async def test_one_text_in_two_scopes_is_evidence_for_both(measured: Any) -> None:
     (report,) = await measured(GARDEN, KITCHEN, merged=True)
     assert report.overall.questions == 4

@@ -101,6 +101,7 @@ def test_tide_defaults() -> None:
         ({"base": "similarity"}, "base"),
         ({"law": "boost"}, "base"),
         ({"law": "listwise"}, "factors"),
+        ({"law": "listwise", "factors": [], "decompose": True}, "decompose"),
         ({"cap": 1.0}, "cap"),
         ({"quality_weighting": True}, "quality_weighting"),
         ({"tide": {}}, "tide"),

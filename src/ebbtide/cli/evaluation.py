@@ -22,7 +22,11 @@ __all__ = ["evaluate"]
 @click.argument("dataset")
 @click.option("--format", "format_", default="ebbtide", show_default=True, metavar="NAME", help="ebbtide or locomo.")
 @click.option(
-    "--profile", "profiles", multiple=True, metavar="NAME", help="A ranking, or vector, fulltext, rrf; tide otherwise."
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="A ranking, auto, or vector, fulltext, rrf; tide otherwise. eryx-decompose is eryx without that.",
 )
 @click.option("--merged", is_flag=True, help="All scopes in one store, which is harder.")
 @with_place

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ebbtide.errors import InvalidInput
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.parts import FullText, Gates, LexicalNeighbours, Similarity, TideParameters
 from ebbtide.rank.profile import MAXIMUM_LIMIT, Profile
-from ebbtide.rank.strategies import BUILT_IN
+from ebbtide.rank.strategies import BUILT_IN, STRATEGIES
+from ebbtide.read.intent import AUTOMATIC, classify
 from ebbtide.read.report import hits_of
 from ebbtide.recall import search
 from ebbtide.text import shown
@@ -52,28 +54,55 @@ FULL_TEXT = Profile(
 
 FUSED = "rrf"
 
+SWITCH = re.compile(r"([+-])(decompose|time_filter|rerank)")
+SWITCHES = re.compile(rf"(?:{SWITCH.pattern})+$")
+
 
 def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
-    """A name for the report, and what ranks: a profile, the name of a built-in one, or `vector`, `fulltext` or `rrf`.
+    """A name for the report, and what ranks.
+
+    That is a profile, the name of a built-in one, `auto` for the strategy of each question's intent, or one of the
+    baselines `vector`, `fulltext` and `rrf`. A name may be followed by what is switched on or off of it, such as
+    `eryx-decompose` or `auto-time_filter-rerank`.
 
     Raises:
         InvalidInput: there is no ranking of that name.
     """
     if profile == FUSED:
         return FUSED, fused
+    if isinstance(profile, Profile):
+        return profile.name, _ranker(lambda _question: profile)
     known = {**BUILT_IN, VECTOR.name: VECTOR, FULL_TEXT.name: FULL_TEXT}
-    chosen = profile if isinstance(profile, Profile) else known.get(profile)
-    if chosen is None:
+    switches = SWITCHES.search(profile)
+    name, switched = (profile[: switches.start()], _switched(switches[0])) if switches else (profile, {})
+    if name == AUTOMATIC:
+        return profile, _ranker(lambda question: _changed(STRATEGIES[classify(question).intent], switched))
+    if name not in known:
         raise InvalidInput(
-            f"There is no profile {shown(profile)}.", field="profile", remedy=f"Use {', '.join([*known, FUSED])}."
+            f"There is no profile {shown(profile)}.",
+            field="profile",
+            remedy=f"Use {', '.join([*known, FUSED, AUTOMATIC])}.",
         )
+    chosen = _changed(known[name], switched)
+    return profile, _ranker(lambda _question: chosen)
 
+
+def _switched(text: str) -> dict[str, bool]:
+    return {found[2]: found[1] == "+" for found in SWITCH.finditer(text)}
+
+
+def _changed(profile: Profile, switched: Mapping[str, bool]) -> Profile:
+    return Profile.model_validate(profile.model_dump() | dict(switched)) if switched else profile
+
+
+def _ranker(profile_of: Callable[[str], Profile]) -> Ranker:
     async def rank(
         engine: Engine, caller: Caller, question: str, limit: int, asked_at: datetime | None
     ) -> Sequence[Hit]:
-        return hits_of(await search(engine, caller, question, profile=chosen, limit=limit, asked_at=asked_at))
+        profile = profile_of(question)
+        return hits_of(await search(engine, caller, question, profile=profile, limit=limit, asked_at=asked_at))
 
-    return chosen.name if isinstance(chosen, Profile) else chosen, rank
+    return rank
 
 
 async def fused(engine: Engine, caller: Caller, question: str, limit: int, asked_at: datetime | None) -> Sequence[Hit]:

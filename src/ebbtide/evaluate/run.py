@@ -57,11 +57,11 @@ async def evaluate(
 ) -> list[Report]:
     """Remember the scopes, ask every question with every profile, and report on each profile, in their order.
 
-    Each scope belongs to an agent of its own; `merged` gives all of them to one. A profile is a preset's name, a
-    `Profile`, or a baseline: `vector` and `fulltext` are one arm alone, `rrf` is both fused by rank. Questions ask for
-    20 hits. A latency is the wall time of one recall in milliseconds, the embedding of its question included; the rows
-    a second include the embedding of the rows. The store's clock stands at the latest time that the data names, so
-    that the same data gives the same figures on any day. Nothing is counted as an access.
+    Each scope belongs to an agent of its own; `merged` gives all of them to one. A profile is a built-in one's name, a
+    `Profile`, `auto`, or a baseline: `vector` and `fulltext` are one arm alone, `rrf` is both fused by rank; see
+    `ranker_of`. Questions ask for 20 hits. A latency is the wall time of one recall in milliseconds, the embedding of
+    its question included; the rows a second include the embedding of the rows. The store's clock stands at the latest
+    time that the data names, so that the same data gives the same figures on any day. Nothing is counted as an access.
 
     `store` is a folder or a DSN; the memories then stay there, in a tenant of their own. Otherwise the store is an
     embedded one that is gone afterwards.

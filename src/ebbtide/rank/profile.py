@@ -48,7 +48,8 @@ class Profile(Part):
         limit: results of a recall that asks for no number; 1 to `max_limit`, which is at most 200.
         tide: the settings of `listwise`.
         kinds: which kinds of memory are searched where the caller names none; None for all.
-        decompose: a query that asks for several things is searched for each of them too, and their ranks are fused.
+        decompose: a query that asks for several things is searched for each of them too, and their ranks are fused
+            (see `ebbtide.decompose`). Not for `listwise`, which measured worse with it.
         time_filter: a query that names a time is answered from that time.
         rerank: a reranker, where one is set, orders the best candidates anew.
 
@@ -88,6 +89,9 @@ class Profile(Part):
             raise _refusal(field, f"Only the law `compound` has `{field}`.", f"Leave `{field}` out.")
         if self.law == "listwise" and self.factors:
             raise _refusal("factors", "The law `listwise` has no factors.", "Set its steps under `tide`.")
+        if self.law == "listwise" and self.decompose:
+            message = "The law `listwise` ranks one list as a whole, and searches a query as it is."
+            raise _refusal("decompose", message, "Leave `decompose` out.")
         if self.law != "listwise" and self.tide is not None:
             raise _refusal("tide", f"The law `{self.law}` has no `tide` settings.", "Leave `tide` out.")
         return self
