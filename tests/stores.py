@@ -74,6 +74,34 @@ def running_server() -> Generator[str]:
 
 
 @contextmanager
+def separate_server(*logins: str) -> Generator[str]:
+    """The DSN of a server of its own, where no store made its roles yet; `logins` may log in once they are roles."""
+    folder = Path(tempfile.mkdtemp(prefix="ebbtide-tests-", dir=os.environ.get(FOLDER_VARIABLE)))
+    server = EmbeddedServer(folder / "server")
+    dsn = server.start()
+    try:
+        with (folder / "server" / "data" / "pg_hba.conf").open("a", encoding="utf-8") as rules:
+            rules.write("".join(f"local all {login} trust\n" for login in logins))
+        with connected(dsn) as connection:
+            connection.execute("SELECT pg_reload_conf()")
+        yield dsn
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def database_of(server: str, login: str) -> Generator[str]:
+    """The DSN of a new database for a role that may make a store in it, and is no superuser; with the extensions."""
+    with fresh_database(server) as dsn:
+        with connected(dsn) as connection:
+            name = sql.Identifier(connection.info.dbname)
+            connection.execute("CREATE EXTENSION vector; CREATE EXTENSION btree_gin")
+            connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(name, sql.Identifier(login)))
+        yield make_conninfo(dsn, user=login)
+
+
+@contextmanager
 def connected(dsn: str) -> Generator[psycopg.Connection[Any]]:
     """An autocommitting connection."""
     with contextlib.closing(psycopg.connect(dsn, autocommit=True)) as connection:

@@ -11,6 +11,7 @@ from psycopg import sql
 
 from ebbtide import Ebbtide
 from ebbtide.errors import EbbtideError, InvalidInput, NotFound
+from tests.stores import connected
 
 Owner = psycopg.Connection[Any]
 
@@ -82,6 +83,81 @@ def test_a_transaction_without_a_tenant_is_refused(dsn: str, owner: Owner, appli
     for table in tenant_tables(owner):
         with pytest.raises(psycopg.errors.UndefinedObject, match=r"ebbtide\.tenant"):
             application.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(table)))
+
+
+def test_the_view_of_words_shows_the_tenant_of_the_transaction_alone(application: Owner, memory: Ebbtide) -> None:
+    count = "SELECT count(*), min(tenant_id) FROM searched_memory"
+    with pytest.raises(psycopg.errors.UndefinedObject, match=r"ebbtide\.tenant"):
+        application.execute(count)
+    memory.remember("x")
+    memory.remember("y")
+    memory.scoped(tenant="b").remember("z")
+    with pytest.raises(psycopg.errors.UndefinedObject, match=r"ebbtide\.tenant"):
+        application.execute(count)
+    for tenant, rows in (("default", 2), ("b", 1), ("other", 0), ("", 0), ("default ", 0), ("Default", 0)):
+        application.execute(sql.SQL("SET ebbtide.tenant = {}").format(sql.Literal(tenant)))
+        assert application.execute(count).fetchone() == (rows, tenant if rows else None)
+        named = application.execute("SELECT count(*) FROM searched_memory WHERE tenant_id = 'default'").fetchone()
+        assert named == (2 if tenant == "default" else 0,)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO searched_memory (tenant_id, id) VALUES ('default', gen_random_uuid())",
+        "UPDATE searched_memory SET namespace = 'z'",
+        "UPDATE searched_memory SET tenant_id = 'other'",
+        "DELETE FROM searched_memory",
+        "SELECT id FROM searched_memory FOR UPDATE",
+        "DROP VIEW searched_memory",
+        "ALTER VIEW searched_memory OWNER TO ebbtide_app",
+        "CREATE OR REPLACE VIEW searched_memory AS SELECT * FROM memory",
+    ],
+)
+def test_nothing_is_written_through_the_view_of_words(application: Owner, memory: Ebbtide, statement: Any) -> None:
+    memory.remember("x")
+    application.execute("SET ebbtide.tenant = 'default'")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        application.execute(statement)
+
+
+def test_nobody_becomes_the_role_that_reads_past_the_policy(owner: Owner, dsn: str, memory: Ebbtide) -> None:
+    memory.remember("secret 4711")
+    login = sql.Identifier(f"ebbtide_test_{uuid4().hex[:12]}")
+    owner.execute(sql.SQL("CREATE ROLE {} LOGIN IN ROLE ebbtide_app").format(login))
+    try:
+        with connected(dsn) as session:
+            session.execute(sql.SQL("SET SESSION AUTHORIZATION {}").format(login))
+            for role in ("RESET ROLE", "SET ROLE ebbtide_app"):
+                session.execute(role.encode())
+                for attempt in ("SET ROLE ebbtide_reader", "GRANT ebbtide_reader TO CURRENT_USER"):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        session.execute(attempt.encode())
+    finally:
+        owner.execute(sql.SQL("DROP ROLE {}").format(login))
+    able = owner.execute(
+        """SELECT rolname FROM pg_roles WHERE NOT rolsuper AND rolname <> 'ebbtide_reader'
+           AND pg_has_role(oid, 'ebbtide_reader', 'MEMBER')"""
+    ).fetchall()
+    assert able == []
+
+
+def test_the_role_that_reads_past_the_policy_reads_no_contents(owner: Owner, memory: Ebbtide) -> None:
+    row = owner.execute(
+        """SELECT rolsuper, rolbypassrls, rolcanlogin, rolcreaterole, rolcreatedb
+           FROM pg_roles WHERE rolname = 'ebbtide_reader'"""
+    ).fetchone()
+    assert row == (False,) * 5
+    granted = owner.execute(
+        """SELECT table_name, column_name, privilege_type FROM information_schema.column_privileges
+           WHERE grantee = 'ebbtide_reader' AND table_schema = 'ebbtide' AND table_name <> 'searched_memory'"""
+    ).fetchall()
+    assert {(table, privilege) for table, _, privilege in granted} == {("memory", "SELECT")}
+    hidden = {"content", "content_hash", "embedding", "context_embedding", "personal_data"}
+    assert not hidden & {column for _, column, _ in granted}
+    assert owner.execute("SELECT has_schema_privilege('ebbtide_reader', 'ebbtide', 'USAGE, CREATE')").fetchone() == (
+        False,
+    )
 
 
 def test_a_row_cannot_be_written_for_another_tenant(application: Owner, memory: Ebbtide) -> None:

@@ -103,7 +103,7 @@ async def check_store(engine: Engine, caller: Caller) -> list[Check]:
         Check("schema", "ok", f"version {facts.schema_version} of {SCHEMA_VERSION}"),
         check_model(facts),
         check_isolation(server),
-        check_words(facts),
+        check_words(facts, server),
         Check("memories", "ok", f"{memories.kept:,} of tenant {caller.tenant}, {memories.live:,} of them live"),
         check_pending(memories.pending),
         check_index(memories.live, engine.settings.exact_search_rows, indexed=indexed),
@@ -126,18 +126,21 @@ def check_isolation(server: Any) -> Check:
     return Check("isolation", "ok", f"row-level security is forced, the role is {server.role}")
 
 
-def check_words(facts: Any) -> Check:
+def check_words(facts: Any, server: Any) -> Check:
     """Whether full text may use its index under row-level security."""
-    if facts.text_leakproof:
-        return Check(
-            "full text", "ok", f"{facts.text_search_configuration}, its index is used under row-level security"
-        )
-    return Check(
-        "full text",
-        "warn",
-        f"{facts.text_search_configuration}, its index is not used under row-level security: large scopes are slow",
-        "As a superuser: ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF.",
-    )
+    stemming = facts.text_search_configuration
+    if facts.words_indexed:
+        return Check("full text", "ok", f"{stemming}, its index is used under row-level security")
+    remedy = "As a superuser of the server: run `ebbtide migrate` on this store, once."
+    if not server.has_reader:
+        remedy += f" Or: ALTER ROLE {quoted(server.owner)} CREATEROLE, and run it as that user."
+    found = f"{stemming}, its index is not used under row-level security: scopes too large for exact search are slow"
+    return Check("full text", "warn", found, remedy)
+
+
+def quoted(name: str) -> str:
+    """A role's name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def check_pending(pending: int) -> Check:

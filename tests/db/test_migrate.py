@@ -38,6 +38,8 @@ FROM pg_class WHERE relnamespace = 'ebbtide'::regnamespace
 UNION ALL
 SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'ebbtide'
 UNION ALL
+SELECT 'view', viewname, '', definition FROM pg_views WHERE schemaname = 'ebbtide'
+UNION ALL
 SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid)
 FROM pg_constraint WHERE connamespace = 'ebbtide'::regnamespace AND contype <> 'n'
 UNION ALL

@@ -11,6 +11,7 @@ from tests.tidy.tree import Finding
 HEADING = re.compile(r"-- (name|fragment): ([a-z_]+)\s*")
 COMMENT = re.compile(r"^--.*$", re.MULTILINE)
 TABLE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*?)^\)", re.DOTALL | re.MULTILINE)
+VIEW = re.compile(r"CREATE VIEW (\w+) AS\s+SELECT tenant_id\b")
 USE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|COPY|USING)\s+(?:ONLY\s+|LATERAL\s+)?(?:ebbtide\.)?(\w+)", re.IGNORECASE)
 CLOCK_READS = re.compile(
     r"\b(?:now|clock_timestamp|statement_timestamp|transaction_timestamp)\s*\(|\b(?:current_timestamp|current_date|localtimestamp)\b",
@@ -48,8 +49,9 @@ def _section(number: int, heading: re.Match[str], lines: list[str]) -> Section:
 
 
 def tenant_tables(schema: str) -> set[str]:
-    """The tables of a schema that have a column `tenant_id`."""
-    return {name for name, columns in TABLE.findall(schema) if re.search(r"^\s*tenant_id\b", columns, re.MULTILINE)}
+    """The tables and views of a schema that have a column `tenant_id`."""
+    tables = {name for name, columns in TABLE.findall(schema) if re.search(r"^\s*tenant_id\b", columns, re.MULTILINE)}
+    return tables | set(VIEW.findall(schema))
 
 
 def opens_with_a_heading(text: str) -> Iterator[Finding]:

@@ -23,6 +23,14 @@ def test_every_statement_stays_within_its_tenant() -> None:
     assert_none([found for name, body in statements().items() for found in rules.without_tenant(name, body, tables)])
 
 
+def test_only_the_word_arm_reads_past_the_policy() -> None:
+    reading = {name for name, body in statements().items() if name.startswith("recall.") and "searched_memory" in body}
+    assert reading == {"recall.indexed", "recall.indexed_weighed", "recall.worded", "recall.worded_weighed"}
+    assert all(statements()[name].count("searched_memory") == 1 for name in reading)
+    other = {name.partition(".")[0] for name, body in statements().items() if "searched_memory" in body}
+    assert other == {"recall", "migrate"}
+
+
 def test_every_statement_is_used() -> None:
     python = "\n".join(path.read_text(encoding="utf-8") for path in python_files("src"))
     assert_none(rules.unused(named_statements(), python))
@@ -81,5 +89,5 @@ def test_an_unused_statement_is_found() -> None:
 
 def test_the_schema_has_tenant_tables() -> None:
     tables = rules.tenant_tables(SCHEMA)
-    assert {"memory", "strength", "audit"} <= tables
+    assert {"memory", "strength", "audit", "searched_memory"} <= tables
     assert "store" not in tables

@@ -11,6 +11,7 @@ from psycopg.rows import namedtuple_row
 
 from ebbtide.db.errors import translated
 from ebbtide.db.location import address_of
+from ebbtide.db.roles import can_set_up_roles, check_isolation, grant, set_up_roles
 from ebbtide.db.statements import schema_text, statement
 from ebbtide.errors import InvalidInput, ModelMismatch, SchemaOutdated, StoreUnsuitable
 
@@ -61,8 +62,9 @@ async def prepare(
         ) as connection:
             await connection.execute("SET search_path = ebbtide, public; SET client_min_messages = warning")
             facts = await _facts(connection) if await _is_store(connection) else None
-            if facts is None or not _is_current(facts, identity):
+            if facts is None or not _is_current(facts, identity) or await can_set_up_roles(connection, facts):
                 facts = await _bring_up_to_date(connection, settings, identity, now=now, migrate=migrate)
+            check_isolation(facts)
             _check_model(facts, identity)
             return StoreFacts(
                 role="ebbtide_app" if facts.has_role else None,
@@ -102,7 +104,9 @@ async def _bring_up_to_date(
         if not await _is_store(connection):
             await _create(connection, settings, now=now)
         await _migrate(connection, migrate=migrate)
+        await set_up_roles(connection, await _facts(connection))
         facts = await _facts(connection)
+        check_isolation(facts)
         if identity is not None and facts.model_name is None:
             await _record_model(connection, identity)
         return await _facts(connection)
@@ -138,7 +142,6 @@ async def _create(connection: AsyncConnection[Any], settings: Settings, *, now: 
     """Everything a fresh database needs, in the transaction of the caller."""
     from procrastinate.schema import SchemaManager
 
-    server = await _one(connection, "server_facts")
     try:
         for step in ("create_schema", "create_vector", "create_btree_gin"):
             await connection.execute(statement(f"migrate.{step}"))
@@ -159,21 +162,6 @@ async def _create(connection: AsyncConnection[Any], settings: Settings, *, now: 
         )
     values = {"version": SCHEMA_VERSION, "configuration": configuration, "now": now}
     await connection.execute(statement("migrate.record_store"), values)
-    if server.superuser:
-        await connection.execute(statement("migrate.make_text_leakproof"))
-    if server.creates_roles:
-        await _create_role(connection)
-    elif server.bypasses_isolation:
-        raise StoreUnsuitable(
-            "This user bypasses row-level security and may not create the role that does not.",
-            remedy="As a superuser: CREATE ROLE ebbtide_app NOLOGIN; GRANT ebbtide_app TO this user.",
-        )
-
-
-async def _create_role(connection: AsyncConnection[Any]) -> None:
-    await connection.execute(statement("migrate.create_role"))
-    await connection.execute(statement("migrate.join_role"))
-    await connection.execute(statement("migrate.grant_role"), {})
 
 
 async def _migrate(connection: AsyncConnection[Any], *, migrate: bool) -> None:
@@ -193,7 +181,7 @@ async def _migrate(connection: AsyncConnection[Any], *, migrate: bool) -> None:
     if version < SCHEMA_VERSION:
         await connection.execute(statement("migrate.record_version"), {"version": SCHEMA_VERSION})
         if (await _facts(connection)).has_role:
-            await connection.execute(statement("migrate.grant_role"), {})
+            await grant(connection)
 
 
 async def _record_model(connection: AsyncConnection[Any], identity: ModelIdentity) -> None:

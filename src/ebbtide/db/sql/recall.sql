@@ -91,7 +91,7 @@ near AS (SELECT NULL::uuid AS id WHERE false)
 -- fragment: word_arms
 lexical AS MATERIALIZED (
     SELECT m.id, (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) AS score
-    FROM memory m
+    FROM searched_memory m
     WHERE {{readable}} AND m.search @@ %(budget_terms)s::tsquery
     ORDER BY score DESC, m.id LIMIT %(rows)s),
 -- The positions are computed before the join: int4mi is not leakproof, and would keep the index on turns from being used.
