@@ -92,7 +92,7 @@ class Blocking(Protocol[InnerObject]):
         """The asynchronous object of the same verbs."""
         ...
 
-    def run(self, call: Callable[[], Awaitable[Any]]) -> Any:
+    def wait_for(self, call: Callable[[], Awaitable[Any]]) -> Any:
         """Run a call on the event loop's thread and wait for its answer."""
         ...
 
@@ -109,7 +109,7 @@ class blocking(Generic[Inner, Call, Answer]):  # noqa: N801 - read as a decorato
             return self.method  # type: ignore[return-value]
 
         def call(*args: Call.args, **kwargs: Call.kwargs) -> Answer:
-            return owner.run(lambda: self.method(owner.inner, *args, **kwargs))
+            return owner.wait_for(lambda: self.method(owner.inner, *args, **kwargs))
 
         return update_wrapper(call, self.method)
 
@@ -118,7 +118,7 @@ class BlockingGroup(Generic[Inner]):
     """A group of verbs on a blocking handle."""
 
     def __init__(self, handle: Ebbtide, inner: Inner) -> None:
-        self.run = handle.run
+        self.wait_for = handle.wait_for
         self.inner = inner
 
 
@@ -208,7 +208,7 @@ class Audit(BlockingGroup[AsyncAudit]):
 
     def export(self) -> Generator[dict[str, Any]]:
         """The whole audit as JSON values; see `AsyncAudit.export`."""
-        yield from pages_of(self.run, audit_pages(self.run(self.inner.flushed), self.inner.caller))
+        yield from pages_of(self.wait_for, audit_pages(self.wait_for(self.inner.flushed), self.inner.caller))
 
 
 class Ebbtide:
@@ -302,7 +302,7 @@ class Ebbtide:
         """Who asks through this handle."""
         return self.inner.caller
 
-    def run(self, call: Callable[[], Awaitable[Any]]) -> Any:
+    def wait_for(self, call: Callable[[], Awaitable[Any]]) -> Any:
         """Run a call on the event loop's thread and wait for its answer.
 
         Raises:
@@ -320,7 +320,8 @@ class Ebbtide:
 
     def export_records(self, *, tool: bool = False, **scope: Any) -> Generator[dict[str, Any]]:
         """Memories with everything the store has of them, as JSON values; see `AsyncEbbtide.export_records`."""
-        yield from pages_of(self.run, export_pages(self.run(self.inner.engine), by_tool(self.caller, tool), **scope))
+        engine = self.wait_for(self.inner.engine)
+        yield from pages_of(self.wait_for, export_pages(engine, by_tool(self.caller, tool), **scope))
 
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.

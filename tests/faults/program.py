@@ -66,7 +66,7 @@ class Writer:
         self.note(did=[one.memory.id for one in answers])
 
     def import_records(self) -> None:
-        now = self.memory.run(self.memory.inner.engine).clock.now()
+        now = self.memory.wait_for(self.memory.inner.engine).clock.now()
         records = [
             {"id": str(new_id(now)), "content": self.text(), "session": SESSION}
             for _ in range(self.random.randint(2, 6))
@@ -107,7 +107,7 @@ class Writer:
             await tidy_tenant(await self.memory.inner.engine(), tenant=self.tenant)
 
         self.note(tries="tidy", contents=[])
-        self.memory.run(tidied)
+        self.memory.wait_for(tidied)
         self.note(did=[])
 
 

@@ -76,7 +76,7 @@ def test_every_way_of_forgetting_raises_it(memory: Ebbtide, session: Ebbtide, cl
     memory.rules.add("vector.agent.ana", retention_days=1)
     session.remember("For a day.")
     clock.advance(timedelta(days=2))
-    memory.run(lambda: outlive(memory))
+    memory.wait_for(lambda: outlive(memory))
     seen()
     session.remember("With its tenant.")
     memory.erase_tenant(confirm="default")
