@@ -15,9 +15,10 @@ import pytest
 
 import ebbtide
 from ebbtide import AsyncEbbtide, Ebbtide, Settings
-from ebbtide.blocking import Profiles
+from ebbtide.blocking import Fading, Profiles
 from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError, InvalidInput, ModelUnavailable, NotFound
+from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.models.fake import FakeEmbedder
 from tests.conftest import Opener
@@ -31,7 +32,11 @@ VERBS = [
 
 @pytest.mark.parametrize(
     ("blocking", "asynchronous", "verbs"),
-    [(Ebbtide, AsyncEbbtide, VERBS), (Profiles, AsyncProfiles, ["save", "list", "get"])],
+    [
+        (Ebbtide, AsyncEbbtide, VERBS),
+        (Profiles, AsyncProfiles, ["save", "list", "get"]),
+        (Fading, AsyncFading, ["enable", "disable", "show", "plan", "run"]),
+    ],
 )
 def test_both_faces_have_the_same_verbs(blocking: type, asynchronous: type, verbs: list[str]) -> None:
     for verb in verbs:

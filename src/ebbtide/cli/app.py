@@ -12,6 +12,7 @@ import click
 from ebbtide.cli import (
     disputes,
     evaluation,
+    fading,
     governance,
     lifecycle,
     memories,
@@ -72,6 +73,7 @@ COMMANDS: tuple[click.Command, ...] = (
     proofs.forget_where,
     proofs.erase,
     proofs.hold,
+    fading.forgetting,
     proofs.receipts,
     proofs.audit,
     disputes.conflicts,

@@ -28,7 +28,7 @@ IMPORTANT = 0.8
 
 # So many curves decay in a tenth of a second, the longest that the writing of an access waits.
 CURVES_A_BATCH = 5_000
-MEMORIES_A_BATCH = 1_000
+MEMORIES_A_BATCH = 500
 FIRST = UUID(int=0)
 UPKEEP = "ebbtide"
 """Who the audit says did it."""
@@ -68,7 +68,7 @@ def fading_limits(settings: Settings) -> dict[str, Any]:
 
 
 async def fading_page(engine: Engine, tenant: str, after: UUID, now: datetime) -> Sequence[Any]:
-    """The next thousand memories that have faded, holds aside, in the order of their ids."""
+    """The next five hundred memories that have faded, holds aside, in the order of their ids."""
     async with engine.database.transaction(tenant, snapshot=True) as transaction:
         return await transaction.named(
             "fade.fading",
