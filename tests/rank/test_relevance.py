@@ -239,3 +239,25 @@ def test_contributions_sum_to_the_value(
 @pytest.mark.parametrize("profile", [AGENTIUM, IBEX, ERYX], ids=lambda profile: profile.name)
 def test_a_preset_by_name_and_by_value_is_the_same(profile: Profile) -> None:
     assert relevance(profile, **EVERYTHING) == relevance(profile.name, **EVERYTHING)
+
+
+def test_effective_confidence_is_a_factor_of_its_own() -> None:
+    profile = {
+        "name": "held",
+        "law": "sum",
+        "factors": [
+            {"factor": "confidence", "weight": 0.5},
+            {"factor": "effective_confidence", "weight": 0.5},
+        ],
+    }
+    both = relevance(profile, confidence=0.8, effective_confidence=0.7652)
+    assert both.contributions == pytest.approx({"confidence": 0.4, "effective_confidence": 0.3826})
+    assert relevance(profile, confidence=0.8).value == pytest.approx(0.8)
+    only = {**profile, "factors": profile["factors"][1:]}
+    assert relevance(only, effective_confidence=0.7652).value == pytest.approx(0.7652)
+    with pytest.raises(MissingInput) as refusal:
+        relevance(only)
+    assert refusal.value.field == "confidence"
+    with pytest.raises(InvalidInput) as refusal:
+        relevance(only, effective_confidence=1.5)
+    assert refusal.value.field == "effective_confidence"

@@ -18,6 +18,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.rank.curve import FRESH, CurveParameters, decayed, reinforced
 from ebbtide.read.reinforce import flush
+from ebbtide.recall import search
 from tests.forget.support import Owner
 from tests.stores import SETTINGS
 
@@ -163,3 +164,49 @@ async def test_the_statement_and_the_formulas_agree(
         started += timedelta(days=whole)
         expected, total = reinforced(decayed(expected, whole), accesses), total + accesses
     assert stored(owner, memory.id) == held(total, expected)
+
+
+HELD: Any = {
+    "name": "held",
+    "law": "compound",
+    "base": "fused",
+    "quality_weighting": True,
+    "decompose": True,
+}
+
+
+async def test_effective_confidence_is_weighed_where_a_query_is_taken_apart_and_a_part_finds_nothing(
+    async_memory: AsyncEbbtide, clock: FixedClock
+) -> None:
+    memory = await told(async_memory)
+    clock.advance(timedelta(days=40))
+    expected = (await async_memory.forgetting.show(memory.id)).effective_confidence
+    for kinds in (None, ["fact"]):
+        answer = await async_memory.recall(
+            "When does the ferry leave and what does the kettle cost?", profile=HELD, kinds=kinds
+        )
+        parts = answer[0].contributions
+        assert parts["fused"] * expected == pytest.approx(answer[0].relevance)
+        assert parts["quality"] == pytest.approx(parts["fused"] * (expected - 1))
+
+
+@pytest.mark.parametrize("profile", ["decision"])
+async def test_the_strategy_for_decisions_weighs_it(
+    async_memory: AsyncEbbtide, clock: FixedClock, profile: str
+) -> None:
+    memory = await told(async_memory)
+    clock.advance(timedelta(days=40))
+    shown = await async_memory.forgetting.show(memory.id)
+    (hit,) = await async_memory.recall("ferry leaves", profile=profile, min_score=0, min_similarity=0)
+    whole = hit.relevance - hit.contributions["quality"]
+    assert hit.relevance == pytest.approx(whole * shown.effective_confidence)
+    assert hit.contributions["quality"] < 0
+
+
+async def test_a_profile_that_does_not_read_it_is_not_given_it(async_memory: AsyncEbbtide) -> None:
+    engine, caller = await async_memory.engine(), async_memory.caller
+    await told(async_memory)
+    found = (await search(engine, caller, "ferry", profile="agentium")).found.candidates
+    assert found.effective_confidence is None
+    found = (await search(engine, caller, "ferry", profile=HELD)).found.candidates
+    assert found.effective_confidence.tolist() == pytest.approx([0.7])

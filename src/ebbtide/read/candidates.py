@@ -210,7 +210,6 @@ def weighed_columns(columns: Sequence[Sequence[Any]], source: NDArray[np.int64])
             (source == Source.FULL_TEXT) | (source == Source.BOTH), np.array(cover, dtype=np.float64), np.nan
         ),
         "keyword_share": np.array(keywords, dtype=np.float64),
-        "effective_confidence": np.array(effective, dtype=np.float64)
-        if effective and effective[0] is not None
-        else None,
+        # The statement leaves it out where no factor reads it.
+        "effective_confidence": None if effective and effective[0] is None else np.array(effective, dtype=np.float64),
     }
