@@ -27,6 +27,14 @@ def test_a_clock_outside_of_time_is_refused(memory: Ebbtide, name: str, moment: 
     assert memory.browse() == []
 
 
+@pytest.mark.parametrize("name", CLOCKS)
+@pytest.mark.parametrize("moment", ["2026", "1700000000", 1_700_000_000, 2026.5, True, "", "20260101T000000Z"])
+def test_a_clock_that_would_be_a_guess_is_refused(memory: Ebbtide, name: str, moment: Any) -> None:
+    with pytest.raises(InvalidInput, match="Line 1: ") as caught:
+        memory.import_records([{"content": "y", name: moment}])
+    assert caught.value.field == name
+
+
 def test_a_clock_of_a_version_is_checked(memory: Ebbtide) -> None:
     version = {"content": "x", "revision": 1, "current_until": AFTER_ALL}
     with pytest.raises(InvalidInput, match="Line 1: ") as caught:

@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from uuid import UUID
 
 from ebbtide.db.vectors import as_halfvecs
@@ -36,6 +36,7 @@ from ebbtide.write.records import Incoming, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
 from ebbtide.write.sift import Sifted, redacted_hash, sift
 from ebbtide.write.successors import check_successors
+from ebbtide.write.ties import Waiting, write_ties
 from ebbtide.write.tokens import counts_of
 
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
         while True:
             rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
             ids = [row.id for row in rows]
-            versions = await transaction.named("transfer.export_versions", tenant=caller.tenant, ids=ids) if ids else ()
-            earlier = {id_: list(images) for id_, images in groupby(versions, key=lambda version: version.id)}
-            records = [_record(engine, row, earlier.get(row.id, ())) for row in rows]
+            beside = await _beside(transaction, caller.tenant, ids) if ids else Beside({}, {}, {})
+            records = [_record(engine, row, beside) for row in rows]
             if rules is not None:
-                hidden = await hidden_among(transaction, caller, [row.superseded_by for row in (*rows, *versions)])
+                images = [*rows, *(image for ones in beside.versions.values() for image in ones)]
+                hidden = await hidden_among(transaction, caller, [image.superseded_by for image in images])
                 records = records_seen(records, rules, hidden)
             if records:
                 note_read(engine, caller, "export", tuple(UUID(record["id"]) for record in records))
@@ -88,12 +89,41 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
             after = ids[-1]
 
 
-def _record(engine: Engine, row: Any, versions: Sequence[Any]) -> dict[str, Any]:
+class Beside(NamedTuple):
+    """What the store has of memories besides their rows, by their ids."""
+
+    versions: Mapping[UUID, Sequence[Any]]
+    conflicts: Mapping[UUID, Sequence[Any]]
+    links: Mapping[UUID, Sequence[Any]]
+
+
+async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> Beside:
+    return Beside(
+        _by_id(await transaction.named("transfer.export_versions", tenant=tenant, ids=ids)),
+        _by_id(await transaction.named("transfer.export_conflicts", tenant=tenant, ids=ids)),
+        _by_id(await transaction.named("transfer.export_links", tenant=tenant, ids=ids)),
+    )
+
+
+def _by_id(rows: Sequence[Any]) -> dict[UUID, Sequence[Any]]:
+    """Rows that are in the order of the id they begin with, by that."""
+    return {id_: list(ones) for id_, ones in groupby(rows, key=lambda row: row[0])}
+
+
+def _record(engine: Engine, row: Any, beside: Beside) -> dict[str, Any]:
+    """Everything of a memory; what it has not is left out only of its ties, which most have none of."""
     model = engine.facts.model_name if row.vector is not None else None
-    images = [{name: record_value(value) for name, value in image._asdict().items()} for image in (row, *versions)]
-    for image in images[1:]:
-        del image["id"]
-    return images[0] | {"model": model, "versions": images[1:]}
+    ties = {"conflicts": beside.conflicts.get(row.id, ()), "near_duplicates": beside.links.get(row.id, ())}
+    return {
+        **_values(row),
+        "model": model,
+        "versions": [_values(version, without="id") for version in beside.versions.get(row.id, ())],
+        **{name: [_values(tie, without="newer") for tie in found] for name, found in ties.items() if found},
+    }
+
+
+def _values(row: Any, *, without: str | None = None) -> dict[str, Any]:
+    return {name: record_value(value) for name, value in row._asdict().items() if name != without}
 
 
 @requires(WRITE, ADMIN)
@@ -109,10 +139,11 @@ async def import_records(
         raise InvalidInput("records must be lines.", field="records", remedy="Give an open file, or a list of records.")
     total = Imported()
     same_as: dict[UUID, UUID] = {}
+    waiting = Waiting()
     async for batch in _batches(records):
         now = engine.clock.now()
         incoming = [read_record(engine, caller, record, line, now) for line, record in batch]
-        counted = await _import_batch(engine, caller, incoming, same_as, now)
+        counted = await _import_batch(engine, caller, incoming, same_as, waiting, now)
         total = Imported(**{name: getattr(total, name) + getattr(counted, name) for name in Imported.model_fields})
         if progress is not None:
             progress(batch[-1][0])
@@ -153,9 +184,17 @@ async def _each(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncItera
 
 
 async def _import_batch(
-    engine: Engine, caller: Caller, incoming: Sequence[Incoming], same_as: dict[UUID, UUID], now: datetime
+    engine: Engine,
+    caller: Caller,
+    incoming: Sequence[Incoming],
+    same_as: dict[UUID, UUID],
+    waiting: Waiting,
+    now: datetime,
 ) -> Imported:
-    """Store one batch in one transaction; `same_as` learns which ids stand for memories that were there already."""
+    """Store one batch in one transaction; `same_as` learns which ids stand for memories that were there already.
+
+    What binds a memory to one that is still to come waits in `waiting`.
+    """
     fresh = await _new_ones(engine, caller, incoming)
     rules = await current_rules(engine, caller.tenant)
     sifted = {one.id: sift(one, rules) for one in fresh}
@@ -177,6 +216,8 @@ async def _import_batch(
             await transaction.run(
                 "transfer.relink", tenant=caller.tenant, ids=list(existing), existing_ids=list(existing.values())
             )
+        due = waiting.due([one.id for one in incoming], [tie for one in incoming for tie in one.ties])
+        await write_ties(transaction, caller, due, {**same_as, **existing})
         await write_audit(transaction, caller, "write", _entries(fresh, sifted, new), now)
         await know_tenant(engine, transaction, caller.tenant, now)
         pending = [one.row.memory for one in stored if one.row.embedding is None]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 import numpy as np
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import kinds_of
 from ebbtide.identifiers import new_id
-from ebbtide.types import Draft, Memory
+from ebbtide.types import Draft, Memory, Resolution
 from ebbtide.write.rows import Row
+from ebbtide.write.ties import Tie
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:
@@ -31,6 +32,17 @@ __all__ = ["Incoming", "Strength", "VersionRow", "read_record", "record_line", "
 # Half precision rounds a vector's norm by less than this; what is further from 1 was never normalised.
 NORM_TOLERANCE = 0.01
 
+
+def _written_out(value: Any) -> Any:
+    """A moment from its text. A number, or a text of digits alone, could be seconds or a year: it would be a guess."""
+    if isinstance(value, str) and value[4:5] == "-":
+        return datetime.fromisoformat(value)
+    if value is None or isinstance(value, datetime):
+        return value
+    raise ValueError("it is not a full date and time")
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 Clocked = TypeVar("Clocked", bound=BaseModel)
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -62,24 +74,24 @@ class _Image(BaseModel):
     confidence: float | None = None
     status: Literal["active", "archived", "quarantined", "deleted"] = "active"
     maturity: Literal["unconfirmed", "confirmed", "superseded", "invalidated"] = "unconfirmed"
-    confirmed_at: AwareDatetime | None = None
+    confirmed_at: Moment | None = None
     revision: Annotated[int, Field(ge=1, le=2**31 - 1)] = 1
     superseded_by: UUID | None = None
-    created_at: AwareDatetime | None = None
-    updated_at: AwareDatetime | None = None
-    last_mentioned_at: AwareDatetime | None = None
-    observed_at: AwareDatetime | None = None
-    valid_from: AwareDatetime | None = None
-    invalidated_at: AwareDatetime | None = None
-    expires_at: AwareDatetime | None = None
-    deleted_at: AwareDatetime | None = None
-    current_since: AwareDatetime | None = None
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    last_mentioned_at: Moment | None = None
+    observed_at: Moment | None = None
+    valid_from: Moment | None = None
+    invalidated_at: Moment | None = None
+    expires_at: Moment | None = None
+    deleted_at: Moment | None = None
+    current_since: Moment | None = None
     vector: Numbers | None = None
     context_vector: Numbers | None = None
 
 
 class _Version(_Image):
-    current_until: AwareDatetime
+    current_until: Moment
 
 
 class Strength(BaseModel):
@@ -88,13 +100,27 @@ class Strength(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     access_count: Count = 0
-    last_accessed_at: AwareDatetime | None = None
+    last_accessed_at: Moment | None = None
     stability: Positive = 1.0
     difficulty: Positive = 2.5
     half_life: Positive = 30.0
-    decayed_at: AwareDatetime | None = None
+    decayed_at: Moment | None = None
     positive: Count = 0
     negative: Count = 0
+
+
+class _Link(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    older: UUID
+    created_at: Moment
+
+
+class _Conflict(_Link):
+    id: UUID
+    reason: str
+    resolution: Resolution | None = None
+    resolved_at: Moment | None = None
 
 
 class _Record(_Image, Strength):
@@ -102,6 +128,8 @@ class _Record(_Image, Strength):
     agent: str | None = None
     model: str | None = None
     versions: list[_Version] = []
+    conflicts: list[_Conflict] = []
+    near_duplicates: list[_Link] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +142,13 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """One line that was read: its number from 1, the row it becomes, its strength, and its earlier images."""
+    """One line that was read: its number from 1, the row it becomes, its strength, its earlier images, and its ties."""
 
     line: int
     row: Row
     strength: Strength
     versions: tuple[VersionRow, ...]
+    ties: tuple[Tie, ...] = ()
 
     @property
     def id(self) -> UUID:
@@ -218,7 +247,17 @@ def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: d
             )
             for place, version in enumerate(versions)
         ),
+        tuple(_ties(record, id_)),
     )
+
+
+def _ties(record: _Record, id_: UUID) -> Iterator[Tie]:
+    for name, ties in (("conflicts", record.conflicts), ("near_duplicates", record.near_duplicates)):
+        for place, tie in enumerate(ties):
+            values = dict(_in_utc(tie, f"{name}[{place}]."))
+            if "reason" in values:
+                check_text(values["reason"], f"{name}[{place}].reason", LONGEST_ID)
+            yield Tie(id_, **values)
 
 
 def _row(engine: Engine, caller: Caller, image: _Image, id_: UUID, model: str | None, now: datetime, place: str) -> Row:

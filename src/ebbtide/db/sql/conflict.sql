@@ -62,19 +62,21 @@ SELECT count(pg_advisory_xact_lock(hashtextextended(concat_ws(chr(31), 'ebbtide.
 FROM (SELECT namespace FROM unnest(%(namespaces)s::text[]) AS u(namespace) ORDER BY namespace) n;
 
 -- name: link
--- Links memories to those that they nearly repeat, where these are still there.
+-- Links memories to those that they nearly repeat, where these are still there; one that is being forgotten is waited for.
 INSERT INTO memory_link (tenant_id, memory_id, other_id, kind, created_at)
 SELECT %(tenant)s, l.memory_id, l.other_id, 'near_duplicate', %(now)s
 FROM unnest(%(ids)s::uuid[], %(others)s::uuid[]) AS l(memory_id, other_id)
 JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = l.other_id AND m.status = 'active'
+ORDER BY m.id FOR SHARE OF m
 ON CONFLICT DO NOTHING;
 
 -- name: add
--- Notes which memories contradict each other, where both still hold.
+-- Notes which memories contradict each other, where both still hold; one that is being forgotten is waited for.
 INSERT INTO conflict (tenant_id, id, agent_id, older_id, newer_id, reason, created_at)
 SELECT %(tenant)s, c.id, %(agent)s, c.older_id, c.newer_id, c.reason, %(now)s
 FROM unnest(%(ids)s::uuid[], %(older)s::uuid[], %(newer)s::uuid[], %(reasons)s::text[]) AS c(id, older_id, newer_id, reason)
-JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = c.older_id AND m.status = 'active' AND m.superseded_by IS NULL;
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = c.older_id AND m.status = 'active' AND m.superseded_by IS NULL
+ORDER BY m.id FOR SHARE OF m;
 
 -- fragment: open
 c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.resolution IS NULL

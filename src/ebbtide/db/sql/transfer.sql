@@ -22,6 +22,44 @@ SELECT m.id, {{image}}, m.current_until
 FROM memory_version m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
 ORDER BY m.id, m.revision;
 
+-- name: export_conflicts
+-- The conflicts of which memories are the newer side, open and settled.
+SELECT c.newer_id AS newer, c.id, c.older_id AS older, c.reason, c.resolution, c.created_at, c.resolved_at
+FROM conflict c WHERE c.tenant_id = %(tenant)s AND c.newer_id = ANY(%(ids)s::uuid[])
+ORDER BY c.newer_id, c.id;
+
+-- name: export_links
+-- The memories that some nearly repeat.
+SELECT l.memory_id AS newer, l.other_id AS older, l.created_at
+FROM memory_link l WHERE l.tenant_id = %(tenant)s AND l.memory_id = ANY(%(ids)s::uuid[])
+ORDER BY l.memory_id, l.other_id;
+
+-- fragment: tied
+m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombstoned'
+AND o.tenant_id = %(tenant)s AND o.agent_id = %(agent)s AND o.status <> 'tombstoned' AND o.namespace = m.namespace
+
+-- name: insert_conflicts
+-- Stores conflicts whose sides are there, and waits where one is being forgotten.
+INSERT INTO conflict (tenant_id, id, agent_id, older_id, newer_id, reason, resolution, created_at, resolved_at)
+SELECT %(tenant)s, c.id, %(agent)s, o.id, m.id, c.reason, c.resolution, c.created_at, c.resolved_at
+FROM unnest(%(ids)s::uuid[], %(older)s::uuid[], %(newer)s::uuid[], %(reasons)s::text[], %(resolutions)s::text[],
+            %(created)s::timestamptz[], %(resolved)s::timestamptz[])
+     AS c(id, older_id, newer_id, reason, resolution, created_at, resolved_at)
+JOIN memory m ON m.id = c.newer_id JOIN memory o ON o.id = c.older_id
+WHERE {{tied}}
+ORDER BY o.id FOR SHARE OF m, o
+ON CONFLICT DO NOTHING;
+
+-- name: insert_links
+-- Stores links of near duplicates of which both are there, and waits where one is being forgotten.
+INSERT INTO memory_link (tenant_id, memory_id, other_id, kind, created_at)
+SELECT %(tenant)s, m.id, o.id, 'near_duplicate', l.created_at
+FROM unnest(%(newer)s::uuid[], %(older)s::uuid[], %(created)s::timestamptz[]) AS l(newer_id, older_id, created_at)
+JOIN memory m ON m.id = l.newer_id JOIN memory o ON o.id = l.older_id
+WHERE {{tied}}
+ORDER BY o.id FOR SHARE OF m, o
+ON CONFLICT DO NOTHING;
+
 -- name: taken
 -- Which ids the tenant has in use: for whom, whether forgotten, and what each says.
 SELECT m.id, m.agent_id = %(agent)s AS same_agent, m.status = 'tombstoned' AS tombstoned, m.content_hash
