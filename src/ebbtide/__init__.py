@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ebbtide.blocking import Ebbtide
+    from ebbtide.blocks import ContextBlock, Omission
     from ebbtide.errors import EbbtideError
     from ebbtide.evidence import (
         AuditCheck,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ebbtide.read.where import Filter, where
     from ebbtide.settings import Settings
     from ebbtide.types import (
-        ContextBlock,
         Dispute,
         Draft,
         Explanation,
@@ -68,6 +68,7 @@ __all__ = [
     "Imported",
     "Job",
     "Memory",
+    "Omission",
     "Policy",
     "Profile",
     "Recall",
@@ -97,7 +98,7 @@ _HOMES = {
     "AuditEntry": "ebbtide.evidence",
     "Candidate": "ebbtide.evidence",
     "Classification": "ebbtide.read.intent",
-    "ContextBlock": "ebbtide.types",
+    "ContextBlock": "ebbtide.blocks",
     "Dispute": "ebbtide.types",
     "Draft": "ebbtide.types",
     "Ebbtide": "ebbtide.blocking",
@@ -112,6 +113,7 @@ _HOMES = {
     "Imported": "ebbtide.types",
     "Job": "ebbtide.types",
     "Memory": "ebbtide.types",
+    "Omission": "ebbtide.blocks",
     "Policy": "ebbtide.govern.policies",
     "Profile": "ebbtide.rank.profile",
     "Recall": "ebbtide.types",

@@ -62,12 +62,16 @@ class WordSample:
 
 @dataclass(frozen=True, slots=True)
 class ScopeShape:
-    """What a scope holds: its live rows, its agent's speakers, how common its words are, whether it has an index."""
+    """What a scope holds: its live rows, its agent's speakers, how common its words are, whether it has an index.
+
+    `linked` says whether the agent knows any entities.
+    """
 
     rows: int
     speakers: tuple[str, ...]
     sample: WordSample
     indexed: bool = False
+    linked: bool = False
 
 
 class ScopeCache:

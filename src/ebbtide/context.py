@@ -1,37 +1,199 @@
-"""A context block for a query."""
+"""A context block for a query: what is found for it, packed into a budget of tokens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from ebbtide.errors import InvalidInput
-from ebbtide.govern.access import READ, of_itself, requires
-from ebbtide.read.block import render_block
+from ebbtide.blocks import STYLES, ContextBlock, Omission
+from ebbtide.checks import check_word
+from ebbtide.errors import InvalidInput, NotFound
+from ebbtide.govern.access import READ, check_visible, of_itself, requires
+from ebbtide.govern.namespaces import check_pattern
+from ebbtide.identifiers import parse_id
+from ebbtide.manage import note_read
+from ebbtide.read.block import Layout
+from ebbtide.read.entries import Gathered, Writer, entries_of
+from ebbtide.read.fill import fill
+from ebbtide.read.gather import Links, read_links, read_paths
+from ebbtide.read.personal import shown
+from ebbtide.read.route import shape_of
 from ebbtide.read.scope import ASKED, check_known
+from ebbtide.read.shares import WINDOWS, part_of, shares_of
 from ebbtide.recall import note_access, search_and_revive
+from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ebbtide.blocks import Reason, Style
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller, ContextBlock
+    from ebbtide.read.searched import Searched
+    from ebbtide.types import Caller, Hit, Memory
 
 __all__ = ["context"]
+
+MOST_SELECTED = 200
 
 
 @requires(READ, search=True)
 async def context(
-    engine: Engine, caller: Caller, query: str, *, budget: int | None = None, **asked: Any
+    engine: Engine,
+    caller: Caller,
+    query: str,
+    *,
+    budget: int | None = None,
+    style: Style = "text",
+    selected: Sequence[UUID | str] = (),
+    project: str | None = None,
+    **asked: Any,
 ) -> ContextBlock:
     """The memories for a query as a block of at most `budget` tokens. See `AsyncEbbtide.context`."""
     check_known(asked, ASKED)
+    check_budget(budget)
+    check_word(style, "style", STYLES, "a style of a block")
+    ids = check_selected(selected)
+    if project is not None:
+        check_pattern(project, "project", wildcards=False)
+    caller = of_itself(caller)
+    searched = await search_and_revive(engine, caller, query, **asked)
+    hits, tokens = note_access(engine, searched), dict(searched.chosen.tokens)
+    inside: tuple[Hit, ...] = ()
+    if project is not None:
+        narrowed: dict[str, Any] = {**asked, "namespaces": [project, f"{project}.*"]}
+        found = await search_and_revive(engine, caller, query, **narrowed)
+        inside = note_access(engine, found)
+        tokens |= found.chosen.tokens
+    memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)
+    links, paths = await read_beside(engine, searched, hits)
+    gathered = Gathered(hits, memories, inside, links, tokens, paths)
+    return block_of(engine, caller, searched, gathered, kept_back, budget=budget, style=style)
+
+
+def block_of(
+    engine: Engine,
+    caller: Caller,
+    searched: Searched,
+    gathered: Gathered,
+    kept_back: Sequence[Omission],
+    *,
+    budget: int | None,
+    style: Style,
+) -> ContextBlock:
+    """The block of what was gathered, in the sections and shares that the intent asks for."""
+    window, nonce = WINDOWS[searched.purpose.intent], secrets.token_hex(4)
+    entries = entries_of(gathered, Writer(searched.rules, ZoneInfo(caller.timezone), nonce, gathered.titled))
+    shares = shares_of(window, {part_of(entry.section) for entry in entries}, budget)
+    layout = Layout(nonce, window.order if gathered.titled else None)
+    filled = fill(entries, layout, shares, engine.counter.count)
+    ids = tuple(dict.fromkeys(entry.id for entry in filled.entries))
+    omitted = dict.fromkeys(entry.id for entry in entries if entry.id not in ids)
+    omitted |= dict.fromkeys(omission.id for omission in kept_back)
+    return ContextBlock(
+        text=filled.text,
+        tokens=filled.tokens,
+        nonce=nonce,
+        ids=ids,
+        omitted=tuple(omitted),
+        style=style,
+        intent=searched.purpose.intent,
+        budget=shares.whole,
+        sections=filled.sections,
+        left_out=(*kept_back, *filled.left_out),
+    )
+
+
+async def read_selected(
+    engine: Engine, caller: Caller, searched: Searched, ids: Sequence[UUID], tokens: dict[UUID, int]
+) -> tuple[list[Memory], list[Omission]]:
+    """The memories that were selected, in their order, and those that may not be shown; `tokens` learns their lengths.
+
+    Raises:
+        NotFound: the agent has no such memory, may not see it, or it was forgotten.
+    """
+    if not ids:
+        return [], []
+    scope = searched.scope
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all(
+            "recall.rows" + scope.suffix,
+            tenant=caller.tenant,
+            agent=caller.agent,
+            ids=list(ids),
+            as_of=scope.as_of,
+            counter=engine.counter.name,
+        )
+    found = {row[0]: (memory_of(row[:-3]), row[-3]) for row in rows}
+    memories: list[Memory] = []
+    kept_back: list[Omission] = []
+    for id_ in ids:
+        memory, length = found.get(id_, (None, None))
+        missing = NotFound(
+            f"There is no memory {id_}.", field="selected", remedy="Take it out; a forgotten memory is gone."
+        )
+        if memory is None or memory.status == "tombstoned":
+            raise missing
+        check_visible(caller, memory.namespace, missing)
+        returned = shown(memory, searched.profile, searched.rules)
+        if returned is None or memory.status != "active":
+            reason: Reason = "withheld" if returned is None else "not active"
+            kept_back.append(Omission(id=id_, section="selected", tokens=length or 0, reason=reason))
+            continue
+        memories.append(returned)
+        if length is not None and returned is memory:
+            tokens[id_] = length
+    note_read(engine, caller, "get", tuple(memory.id for memory in memories))
+    return memories, kept_back
+
+
+async def read_beside(engine: Engine, searched: Searched, hits: Sequence[Hit]) -> tuple[Links, Mapping[str, str]]:
+    """What the hits are about, where the agent knows any entities, and the paths of documents that they are from."""
+    scope = searched.scope
+    sources = [source for hit in hits if hit.kind == "chunk" and (source := document_of(hit.memory)) is not None]
+    linked = bool(hits) and (await shape_of(engine, scope)).linked
+    if not linked and not sources:
+        return Links(), {}
+    async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
+        links = await read_links(transaction, scope, [hit.id for hit in hits]) if linked else Links()
+        return links, await read_paths(transaction, scope, sources) if sources else {}
+
+
+def document_of(memory: Memory) -> UUID | None:
+    """The document that a chunk is of, where its source is the id of one."""
+    try:
+        return UUID(memory.source) if memory.source else None
+    except ValueError:
+        return None
+
+
+def check_budget(budget: Any) -> None:
+    """Raises InvalidInput where a budget is neither None nor a number of tokens."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
         raise InvalidInput(
-            "budget must be a whole number of tokens, 0 or more.", field="budget", remedy="Leave it out for no limit."
+            "budget must be a whole number of tokens, 0 or more.",
+            field="budget",
+            remedy="Leave it out for 16,000 in all, and less for each section.",
         )
-    searched = await search_and_revive(engine, of_itself(caller), query, **asked)
-    return render_block(
-        note_access(engine, searched),
-        searched.rules,
-        count_tokens=engine.counter.count,
-        budget=budget,
-        timezone=caller.timezone,
-    )
+
+
+def check_selected(selected: Any) -> list[UUID]:
+    """The ids, each once, in their order.
+
+    Raises:
+        InvalidInput: it is no list of at most 200 ids.
+    """
+    if isinstance(selected, str | bytes) or not isinstance(selected, Sequence):
+        raise InvalidInput(
+            "selected must be a list of ids.", field="selected", remedy="Give the ids of memories, or leave it out."
+        )
+    given = cast("Sequence[Any]", selected)
+    if len(given) > MOST_SELECTED:
+        raise InvalidInput(
+            f"selected has {len(given):,} ids; at most {MOST_SELECTED} are taken.",
+            field="selected",
+            remedy="Select fewer.",
+        )
+    return list(dict.fromkeys(parse_id(id_, "selected") for id_ in given))

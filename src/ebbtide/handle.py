@@ -15,6 +15,7 @@ from ebbtide import explain as explanations
 from ebbtide import manage, transfer
 from ebbtide import recall as recalls
 from ebbtide import remember as writes
+from ebbtide.blocks import ContextBlock, Style
 from ebbtide.checks import check_caller
 from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
@@ -33,7 +34,6 @@ from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
 from ebbtide.types import (
     Caller,
-    ContextBlock,
     Draft,
     Explanation,
     Imported,
@@ -314,13 +314,43 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             vector=vector, rerank=rerank, trace=trace,
         )  # fmt: skip
 
-    async def context(self, query: str, *, budget: int | None = None, **recall: Any) -> ContextBlock:
+    async def context(
+        self,
+        query: str,
+        *,
+        budget: int | None = None,
+        style: Style = "text",
+        selected: Sequence[UUID | str] = (),
+        project: str | None = None,
+        intent: str | None = None,
+        **recall: Any,
+    ) -> ContextBlock:
         """A block of the memories for a query, to stand at the end of the last user message.
 
-        `budget` is the most tokens the whole block may have; the other arguments are `recall`'s. Nothing a memory says
-        can pass for one of the block's own lines.
+        Hits of one sort, and nothing else, stand in the order of their relevance, under the instructions of their
+        namespaces. Where there are facts and episodes, chunks or notes, or entities that they mention, or something of
+        `project` or `selected`, the block has sections. Nothing a memory says can pass for one of its own lines.
+
+        Args:
+            query: what is asked.
+            budget: the most tokens the whole block may have, shared among its parts. Without it they have 16,000
+                together, and each its own most: memories 1,500 to 3,000 by the intent, the project 3,000, files 4,000,
+                what was selected 1,500.
+            style: `text`, `openai` or `anthropic`: the form of `block.message` and `block.messages(prompt)`.
+            selected: ids of memories that are considered before all others.
+            project: a namespace; what is found in and below it stands in a section of its own.
+            intent: as `recall`'s; that of the query orders the sections, and says how much room memories have.
+            recall: the other arguments of `recall`.
+
+        Raises:
+            InvalidInput: an argument is not acceptable; the error names it.
+            NotFound: the agent has no memory of an id in `selected`, or it was forgotten.
+            ModelError: the query could not be embedded, or its tokens not be counted.
         """
-        return await contexts.context(await self.engine(), self.caller, query, budget=budget, **recall)
+        return await contexts.context(
+            await self.engine(), self.caller, query, budget=budget, style=style, selected=selected, project=project,
+            intent=intent, **recall,
+        )  # fmt: skip
 
     async def explain(self, query: str, memory_id: UUID | str, *, tool: bool = False, **recall: Any) -> Explanation:
         """Why one memory does, or does not, come back for a query; the other arguments are `recall`'s.

@@ -19,7 +19,6 @@ __all__ = [
     "RESOLUTIONS",
     "Access",
     "Caller",
-    "ContextBlock",
     "Dispute",
     "Draft",
     "Drop",
@@ -447,22 +446,6 @@ class RulePreview(_Public):
             or hit.relevance_before != hit.relevance_after
             or hit.instruction_before != hit.instruction_after
         )
-
-
-class ContextBlock(_Public):
-    """A block of memories for the end of the last user message. `str()` gives its text.
-
-    `tokens` is the count of the whole block, markers and notes included. `omitted` are ids that did not fit.
-    """
-
-    text: str
-    tokens: int
-    nonce: str
-    ids: tuple[UUID, ...]
-    omitted: tuple[UUID, ...] = ()
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class Job(_Public):

@@ -92,7 +92,9 @@ def test_context_prints_the_block(told: Run) -> None:
     ran = told("context", "Where is the lamp oil?", "--budget", "200")
     assert ran.out.startswith("MEMORY BLOCK ")
     block = told("context", "Where is the lamp oil?", "--budget", "200", "--json").json
-    assert set(block) == {"text", "tokens", "nonce", "ids", "omitted"}
+    assert set(block) == {
+        "text", "tokens", "nonce", "ids", "omitted", "style", "intent", "budget", "sections", "left_out",
+    }  # fmt: skip
     assert 0 < block["tokens"] <= 200
 
 

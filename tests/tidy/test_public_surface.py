@@ -53,6 +53,7 @@ def test_the_public_names() -> None:
             "Imported",
             "Job",
             "Memory",
+            "Omission",
             "Policy",
             "Profile",
             "Recall",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import asked_options, tag_filter, text_of, with_store
-from ebbtide.cli.output import line, paragraph, printable
+from ebbtide.cli.output import json_text, line, paragraph, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,14 +96,22 @@ def _short(value: float | str | None) -> str:
 @click.argument("query", required=False)
 @asked_options
 @click.option("--budget", type=int, metavar="TOKENS", help="The most tokens the whole block may have.")
+@click.option("--style", default="text", metavar="STYLE", help="text, or a message for the openai or anthropic API.")
+@click.option("--select", "selected", multiple=True, metavar="ID", help="A memory to consider before all others.")
+@click.option("--project", metavar="NAMESPACE", help="What is found below it gets a section of its own.")
 @with_store
-async def context(memory: AsyncEbbtide, out: Output, query: str | None, budget: int | None, **asked: Any) -> None:
+async def context(memory: AsyncEbbtide, out: Output, query: str | None, **asked: Any) -> None:
     """Print a block of memories for QUERY, to stand at the end of the last user message."""
-    block = await memory.context(text_of(query, "query"), budget=budget, **tag_filter(asked))
+    block = await memory.context(text_of(query, "query"), **tag_filter(asked))
     if block.omitted and not block.ids:
-        out.note(f"Nothing fits into {budget} tokens; {len(block.omitted)} memories were left out.", style="yellow")
+        out.note(
+            f"Nothing fits into {block.budget} tokens; {len(block.omitted)} memories were left out.", style="yellow"
+        )
+    elif block.omitted:
+        out.note(f"{len(block.omitted)} memories were left out; --json tells why.")
+    text = block.text if block.style == "text" else json_text(block.message)
     # On a terminal the block is made harmless; a pipe gets it as it is.
-    out.answer(block, lambda console: out.write((printable(block.text) if console.is_terminal else block.text) + "\n"))
+    out.answer(block, lambda console: out.write((printable(text) if console.is_terminal else text) + "\n"))
 
 
 @click.command(short_help="Say why a memory does, or does not, come back.")

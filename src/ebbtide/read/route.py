@@ -48,13 +48,13 @@ async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
     if known is not None:
         return known
     async with engine.database.transaction(tenant, snapshot=True) as transaction:
-        rows, speakers = await transaction.one("recall.shape", **scope.names())
+        rows, speakers, linked = await transaction.one("recall.shape", **scope.names())
         large = rows > engine.settings.exact_search_rows
         sample = engine.scopes.last_sample(tenant, scope.key)
         if sample is None or not sample.fits(rows):
             sample = await sample_words(transaction, scope, rows)
         indexed = large and await has_index(transaction, tenant)
-    shape = ScopeShape(rows, tuple(speakers or ()), sample, indexed)
+    shape = ScopeShape(rows, tuple(speakers or ()), sample, indexed, linked)
     seconds = LARGE_SCOPE_SECONDS if large else engine.settings.scope_cache_seconds
     engine.scopes.put(tenant, scope.key, shape, seconds=seconds)
     return shape

@@ -141,7 +141,7 @@ SELECT tsvector_to_array(to_tsvector(%(configuration)s::regconfig, %(text)s));
 SELECT w.word, tsvector_to_array(to_tsvector(%(configuration)s::regconfig, w.word)) FROM unnest(%(words)s::text[]) AS w(word);
 
 -- name: shape
--- How many live memories a scope holds, and who speaks in the agent's conversations.
+-- How many live memories a scope holds, who speaks in the agent's conversations, and whether any entity is known.
 WITH RECURSIVE speakers AS (
     (SELECT m.speaker, 1 AS depth FROM memory m
      WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.speaker IS NOT NULL ORDER BY m.speaker LIMIT 1)
@@ -153,7 +153,8 @@ WITH RECURSIVE speakers AS (
     WHERE speakers.depth < 500)
 SELECT (SELECT count(*) FROM memory m
         WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL AND {{named}}),
-       (SELECT array_agg(speaker) FROM speakers);
+       (SELECT array_agg(speaker) FROM speakers),
+       EXISTS (SELECT FROM entity e WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s);
 
 -- name: has_index
 -- Whether the vectors of this tenant's partition have an index that may be used.

@@ -1,0 +1,191 @@
+"""What was found as the entries of a context block, in the order of their precedence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from ebbtide.read.block import Entry
+from ebbtide.read.escape import escape, escape_bullet, label_of, name_of
+from ebbtide.read.gather import Entity, Links, Relation
+from ebbtide.text import is_blank
+
+if TYPE_CHECKING:
+    from ebbtide.blocks import Section
+    from ebbtide.govern.rules import RuleBook
+    from ebbtide.types import Hit, Memory
+
+__all__ = ["Gathered", "Writer", "entries_of", "section_of"]
+
+SORTS: dict[str, Section] = {"episode": "episodes", "chunk": "chunks", "note": "notes"}
+CONFIRMED = "(confirmed by the user) "
+# What an entity's best hit lends to its relations: they go in where there is room, and never before the hit itself.
+LENT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that a block may show: what was selected, the hits, those of the project, and what they are about.
+
+    `tokens` are the lengths of contents that are known, `paths` those of documents by their ids.
+    """
+
+    hits: Sequence[Hit]
+    selected: Sequence[Memory] = ()
+    project: Sequence[Hit] = ()
+    links: Links = field(default_factory=Links)
+    tokens: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
+    paths: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def titled(self) -> bool:
+        """Whether the block needs sections: not for hits of one sort, and nothing else."""
+        sorts = {section_of(hit.memory) for hit in self.hits}
+        return len(sorts) > 1 or bool(self.selected or self.project or self.links.about)
+
+
+def section_of(memory: Memory) -> Section:
+    """The section of a hit, by its kind."""
+    return SORTS.get(memory.kind, "facts")
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """How entries are written: with the instructions of which rules, in which time zone, without which nonce.
+
+    `titled` says that they stand in sections, beside lists.
+    """
+
+    rules: RuleBook
+    zone: ZoneInfo
+    nonce: str
+    titled: bool = False
+
+    def under_header(self, memory: Memory, section: Section, worth: float, tokens: int | None) -> Entry:
+        """The memory under a header of its own. Its date is the day it was written, in the caller's zone."""
+        written = day(memory.created_at, self.zone)
+        mark = ""
+        if memory.maturity == "confirmed":
+            confirmed = day(memory.confirmed_at, self.zone) if memory.confirmed_at is not None else written
+            mark = ", confirmed by the user" + (f" on {confirmed}" if confirmed != written else "")
+        header = f"--- MEMORY ENTRY (Stored on {written}{mark}, Namespace: {memory.namespace}) ---\n"
+        body = escape(memory.content, self.nonce, beside_items=self.titled)
+        instruction = self.rules.on(memory.namespace).instruction
+        known = tokens if body == memory.content else None
+        return Entry(memory.id, section, header, body, worth, instruction=instruction, tokens=known)
+
+    def as_item(
+        self, memory: Memory, section: Section, lead: str, worth: float, tokens: int | None, head: str | None = None
+    ) -> Entry:
+        """The memory as an item of a list, behind its lead."""
+        body = escape_bullet(memory.content, self.nonce)
+        mark = CONFIRMED if memory.maturity == "confirmed" else ""
+        known = tokens if body == memory.content else None
+        return Entry(memory.id, section, lead + mark, body, worth, head=head, tokens=known)
+
+    def lead(self, memory: Memory, section: Section, paths: Mapping[str, str]) -> str:
+        """What an item begins with: the day of an episode, the path of a file, the title or the namespace of a note."""
+        if section == "episodes":
+            return f"- {iso_day(memory.observed_at or memory.valid_from or memory.created_at, self.zone)}: "
+        if section == "chunks":
+            given = paths.get(memory.source or "", memory.source) or memory.metadata.get("path")
+        else:
+            given = memory.metadata.get("title")
+        label = given if isinstance(given, str) and not is_blank(given) else memory.namespace
+        return f"- ({label_of(label, self.nonce)}) "
+
+    def entity(self, entity: Entity, *, by_type: bool) -> str:
+        """The line above what is known of an entity; with its type where another one has its name."""
+        name = name_of(entity.name, self.nonce)
+        known = f"{name}, {name_of(entity.type, self.nonce)}" if by_type else name
+        return f"[{known}] — confidence: {entity.confidence:.0%}"
+
+    def relation(self, relation: Relation, worth: float) -> Entry:
+        """What holds between two entities, as an item of a list."""
+        subject, predicate, other = (
+            name_of(text, self.nonce) for text in (relation.subject, relation.predicate, relation.object)
+        )
+        return Entry(relation.memory_id, "relations", "- ", f"{subject} — {predicate} {other}", worth)
+
+
+def entries_of(gathered: Gathered, writer: Writer) -> list[Entry]:
+    """The entries: what was selected in its order, then everything else by its relevance; each memory once."""
+    tokens = gathered.tokens.get
+    selected = {
+        memory.id: writer.under_header(memory, "selected", 1.0, tokens(memory.id)) for memory in gathered.selected
+    }
+    others = {
+        hit.id: writer.under_header(hit.memory, "project", hit.relevance, tokens(hit.id)) for hit in gathered.project
+    }
+    links = gathered.links
+    stated = {relation.memory_id for relation in links.relations}
+    heads = _heads(links, writer)
+    for hit in gathered.hits:
+        if hit.id not in others and not (hit.kind == "relation" and hit.id in stated):
+            others[hit.id] = _entry(hit, gathered, heads, writer)
+    ranked = [entry for id_, entry in others.items() if id_ not in selected] + _relations(gathered, writer)
+    return [*selected.values(), *sorted(ranked, key=lambda entry: -entry.worth)]
+
+
+def _entry(hit: Hit, gathered: Gathered, heads: Mapping[UUID, str], writer: Writer) -> Entry:
+    """A hit as its section writes it; under a header where an instruction goes with it, or where nothing else does."""
+    memory, section, tokens = hit.memory, section_of(hit.memory), gathered.tokens.get(hit.id)
+    about = gathered.links.about.get(hit.id)
+    headed = not writer.titled or writer.rules.on(memory.namespace).instruction is not None
+    if headed or (section == "facts" and about is None):
+        return writer.under_header(memory, section, hit.relevance, tokens)
+    if about is not None and section == "facts":
+        return writer.as_item(memory, section, "  - ", hit.relevance, tokens, heads[about.id])
+    return writer.as_item(memory, section, writer.lead(memory, section, gathered.paths), hit.relevance, tokens)
+
+
+def _heads(links: Links, writer: Writer) -> dict[UUID, str]:
+    """The line above each entity's facts, by its id."""
+    entities = {entity.id: entity for entity in links.about.values()}
+    names = Counter(name_of(entity.name, writer.nonce).casefold() for entity in entities.values())
+    return {
+        id_: writer.entity(entity, by_type=names[name_of(entity.name, writer.nonce).casefold()] > 1)
+        for id_, entity in entities.items()
+    }
+
+
+def _relations(gathered: Gathered, writer: Writer) -> list[Entry]:
+    """The relations: each is worth half of the best hit that mentions a side of it, or as much as its own memory."""
+    own = {hit.id: hit.relevance for hit in gathered.hits if hit.kind == "relation"}
+    lent: dict[UUID, float] = {}
+    for hit in gathered.hits:
+        for entity in gathered.links.mentioned.get(hit.id, ()):
+            lent[entity.id] = max(lent.get(entity.id, 0.0), LENT * hit.relevance)
+    return [
+        writer.relation(
+            relation,
+            max(
+                own.get(relation.memory_id, 0.0), lent.get(relation.subject_id, 0.0), lent.get(relation.object_id, 0.0)
+            ),
+        )
+        for relation in gathered.links.relations
+    ]
+
+
+def day(moment: datetime, zone: ZoneInfo) -> str:
+    """A day as an entry's header writes it: 1/19/2026."""
+    local = _local(moment, zone)
+    return f"{local.month}/{local.day}/{local.year}"
+
+
+def iso_day(moment: datetime, zone: ZoneInfo) -> str:
+    """A day as a list of episodes writes it: 2026-01-19."""
+    return _local(moment, zone).date().isoformat()
+
+
+def _local(moment: datetime, zone: ZoneInfo) -> datetime:
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        # The zone is ahead of the last year there is, or behind the first.
+        return moment
