@@ -17,8 +17,7 @@ from ebbtide.govern.rules import revision_in, rules_at, rules_last_seen
 from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
-from ebbtide.read.decompose import decompose
-from ebbtide.read.fuse import find_each
+from ebbtide.read.fuse import find_each, in_parts
 from ebbtide.read.intent import check_intent, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
@@ -136,8 +135,7 @@ async def search(
     )  # fmt: skip
     depth = depth_of(engine, ranking, rerank)
     scope = scope.within(ranking.kinds)
-    if ranking.decompose:
-        question = replace(question, parts=tuple(decompose(question.asked)[1:]))
+    question = in_parts(question, ranking)
     watch.lap("understand")
     directions, notes = await directions_of(engine, ranking, question, vector)
     watch.lap("embed")

@@ -34,6 +34,15 @@ def test_a_trace_is_given_on_request(told: Run) -> None:
     shown = told("recall", "lamp oil", "--trace").out
     assert "words: lamp oil" in shown
     assert "intent: factual, 0.00 by patterns" in shown
+    assert "queries:" not in shown
+    shown = told("recall", "tell me about lamps and tea", "--profile", "eryx", "--trace").out
+    assert "queries: tell me about lamps and tea · lamps · tea" in shown
+
+
+def test_an_unknown_intent_is_refused(told: Run) -> None:
+    ran = told("recall", "lamp oil", "--intent", "guess", "--json")
+    assert ran.code != 0
+    assert ran.json["error"]["field"] == "intent"
 
 
 @pytest.mark.parametrize(

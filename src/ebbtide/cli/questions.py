@@ -80,6 +80,8 @@ def show_trace(console: Console, trace: Trace) -> None:
     console.print()
     line(console, (f"{trace.profile} over {trace.scope_rows:,} memories, {trace.route}: {steps}", "dim"))
     line(console, (f"words: {' '.join(trace.words)}", "dim"))
+    if trace.queries:
+        line(console, (f"queries: {' · '.join(trace.queries)}", "dim"))
     line(console, (f"intent: {trace.intent}, {trace.intent_confidence:.2f} by {trace.intent_by}", "dim"))
     for id_ in trace.resurrected:
         line(console, (f"brought back to life {id_}", "dim"))

@@ -11,6 +11,7 @@ import numpy as np
 from ebbtide.rank.candidates import union
 from ebbtide.rank.fusion import fused_scores, ranking_of
 from ebbtide.read.candidates import Found, find
+from ebbtide.read.decompose import decompose
 from ebbtide.read.words import read_words
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.read.words import Terms
 
-__all__ = ["find_each"]
+__all__ = ["find_each", "in_parts"]
+
+
+def in_parts(question: Question, profile: Profile) -> Question:
+    """The question with the parts that it is also searched by, where the profile says so."""
+    return replace(question, parts=tuple(decompose(question.asked)[1:])) if profile.decompose else question
 
 
 async def find_each(
