@@ -215,7 +215,9 @@ def test_receipts_of_other_tenants_are_not_there(memory: Ebbtide) -> None:
 def test_every_place_that_can_name_a_memory_is_checked(owner: Owner) -> None:
     """A table that comes to name memories has to be cleaned, and looked at when a receipt is verified."""
     columns = owner.execute(
-        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'ebbtide'"
+        "SELECT table_name, column_name FROM information_schema.columns"
+        " JOIN information_schema.tables USING (table_schema, table_name)"
+        " WHERE table_schema = 'ebbtide' AND table_type = 'BASE TABLE'"
         " AND data_type IN ('uuid', 'ARRAY') AND table_name !~ '^(memory_[0-9]+|procrastinate.*)$'"
         " AND column_name ~ '(memory|older|newer|other|superseded|premise).*' ORDER BY 1, 2"
     ).fetchall()
