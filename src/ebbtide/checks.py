@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from ebbtide.errors import InvalidInput
-from ebbtide.text import shown
+from ebbtide.text import shown, shows_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -219,16 +219,17 @@ def check_caller(caller: Caller) -> Caller:
 
     Raises:
         InvalidInput: tenant or agent is empty; or user, chat or session could not be one namespace segment
-            (empty, longer than 200 characters, or holding `.`, `*`, `%`, `$`, `{`, `}` or white space).
+            (empty, longer than 200 characters, or holding `.`, `*`, `%`, `$`, `{`, `}`, white space or what is
+            invisible).
     """
     for field in ("tenant", "agent", "task"):
         value = getattr(caller, field)
         if value is None and field == "task":
             continue
         text = check_text(value, field, LONGEST_ID)
-        if not text or any(character.isspace() or not character.isprintable() for character in text) or "*" in text:
+        if not text or any(character.isspace() for character in text) or not shows_all(text) or "*" in text:
             raise InvalidInput(
-                f"{field} must be a name without white space or *.",
+                f"{field} must be a name without white space, invisible characters or *.",
                 field=field,
                 remedy=f"Give the {field} a plain name.",
             )
@@ -237,11 +238,11 @@ def check_caller(caller: Caller) -> Caller:
         if value is None:
             continue
         text = check_text(value, field, LONGEST_ID)
-        if not text or any(c in SEGMENT_FORBIDDEN or c.isspace() or not c.isprintable() for c in text):
+        if not text or any(c in SEGMENT_FORBIDDEN or c.isspace() for c in text) or not shows_all(text):
             raise InvalidInput(
                 f"{field} must be one plain segment.",
                 field=field,
-                remedy="Use an id without white space or any of . * % $ { }, such as a UUID.",
+                remedy="Use an id without white space, invisible characters or any of . * % $ { }, such as a UUID.",
             )
     try:
         ZoneInfo(caller.timezone)

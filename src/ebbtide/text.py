@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["content_hash", "embedding_text", "fold", "is_blank", "month_names", "search_text", "shown", "words_text"]
+__all__ = [
+    "content_hash",
+    "embedding_text",
+    "fold",
+    "is_blank",
+    "month_names",
+    "search_text",
+    "shown",
+    "shows_all",
+    "words_text",
+]
 
 month_names = (
     "January", "February", "March", "April", "May", "June",
@@ -28,6 +38,8 @@ GLUE = re.compile(r"(?<=\w)[/\\@:=_](?=\w)|(?<=[^\W\d])\.(?=[^\W\d])|(?<=\w)-(?=
 VISIBLE_CATEGORIES = frozenset("LNPS")
 # The blank pattern of Braille and the fillers of Hangul are a symbol and letters to Unicode, and show nothing.
 INVISIBLE = frozenset("\u2800\u115f\u1160\u3164\uffa0")
+# Marks that change nothing one can see: the grapheme joiner, those of Mongolian and the variation selectors.
+UNSEEN_MARKS = re.compile("[\u034f\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 LONGEST_SHOWN_BITS = 128
 SEARCHED_BYTES = 400_000
 
@@ -37,6 +49,11 @@ def is_blank(text: str) -> bool:
     return not any(
         unicodedata.category(character)[0] in VISIBLE_CATEGORIES and character not in INVISIBLE for character in text
     )
+
+
+def shows_all(name: str) -> bool:
+    """Whether every character of a name can be seen, so that no two names look alike but for what cannot."""
+    return name.isprintable() and INVISIBLE.isdisjoint(name) and UNSEEN_MARKS.search(name) is None
 
 
 def shown(value: Any, most: int = 60) -> str:

@@ -155,3 +155,34 @@ def test_what_is_no_path_is_refused(path: str) -> None:
 @pytest.mark.parametrize("path", ["a", "vector.agent.ana.memory", "vector.漢字.é", "a_b.c%", "x" * 500])
 def test_a_dotted_path_is_accepted(path: str) -> None:
     assert check_namespace(path) == path
+
+
+UNSEEN = [
+    "\u200b", "\u200d", "\u200e", "\u202e", "\u2060", "\u2066", "\ufeff", "\u00ad", "\u034f", "\ufe0f", "\u115f",
+    "\u3164", "\u2800", "\U000e0041", "\U000e0100", "\u180e", "\x7f", "\x1b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
+def test_what_cannot_be_seen_is_in_no_name(memory: Ebbtide, unseen: str) -> None:
+    name = f"an{unseen}a"
+    for field in ("tenant", "agent", "user", "task", "chat", "session"):
+        with pytest.raises(InvalidInput) as caught:
+            memory.scoped(**{field: name})
+        assert caught.value.field == field
+    for namespace in (f"vector.{name}", f"{name}.memory", f"vector.{name}.*"):
+        with pytest.raises(InvalidInput) as caught:
+            memory.recall("ferry", namespaces=namespace)
+        assert caught.value.field == "namespaces"
+    with pytest.raises(InvalidInput) as caught:
+        memory.remember("ferry", namespace=f"vector.{name}")
+    assert caught.value.field == "namespace"
+    with pytest.raises(InvalidInput):
+        memory.rules.add(f"vector.{name}", bonus=0.1)
+
+
+@pytest.mark.parametrize("name", ["Zoë", "Łukasz", "日本", "ana-1_2", "محمد", "आनंद", "o'neil", "🦊"])
+def test_names_in_any_script_are_names(memory: Ebbtide, name: str) -> None:
+    told = memory.scoped(user=name).remember("ferry")
+    assert told.memory is not None
+    assert told.memory.namespace == f"vector.agent.{name}.memory"

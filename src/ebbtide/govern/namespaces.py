@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput
+from ebbtide.text import shows_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,8 @@ def check_namespace(namespace: str, field: str = "namespace") -> str:
     """The namespace itself, if it is a dotted path.
 
     Raises:
-        InvalidInput: it is empty, too long, has an empty segment, or holds white space or one of `* $ { }`.
+        InvalidInput: it is empty, too long, has an empty segment, or holds white space, what is invisible, or one of
+            `* $ { }`.
     """
     if not namespace or len(namespace) > LONGEST:
         raise InvalidInput(
@@ -101,6 +103,12 @@ def check_namespace(namespace: str, field: str = "namespace") -> str:
             f"The namespace {namespace[:80]!r} is not a dotted path.",
             field=field,
             remedy="Use segments joined by single dots, without white space or any of * $ { }.",
+        )
+    if not shows_all(namespace):
+        raise InvalidInput(
+            f"The namespace {namespace[:80]!r} holds an invisible character.",
+            field=field,
+            remedy="Write it anew: two namespaces that look alike would not be one.",
         )
     return namespace
 
