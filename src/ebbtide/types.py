@@ -328,7 +328,6 @@ class Trace(_Public):
 
     `intent` is what the query wants, `intent_by` who said so, and `intent_confidence` how sure that is: 1 where the
     caller did, 0.4 where a model did, and what `classify` says where phrases did, which is 0 where none was found.
-    `synonyms` are the words that may stand for some of `words`, whether or not a memory holds them.
     `queries` are the query and its parts where it was taken apart.
     `resurrected` are memories that had faded and that this recall brought back to life.
     """
@@ -336,7 +335,6 @@ class Trace(_Public):
     query: str
     asked: str
     words: tuple[str, ...]
-    synonyms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     profile: str
     intent: Intent
     intent_confidence: float

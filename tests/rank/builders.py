@@ -81,7 +81,6 @@ def _arbitrary_listwise(columns: _Columns) -> ListwiseInputs:
     return ListwiseInputs(
         lexical=columns.numbers(0, 20),
         lexical_maximum=float(columns.random.choice([0.0, 0.5, 12.0])),
-        synonyms=columns.numbers(0, 20),
         context_similarity=columns.numbers(-1, 1, missing=0.4),
         chats=tuple(columns.choice([None, "a", "b"])),
         sequence=np.floor(columns.numbers(0, 6, missing=0.2)),

@@ -69,7 +69,6 @@ def test_tide_defaults() -> None:
         "strip_names": True,
         "lexical_weight": 0.5,
         "lexical_cap": 2.0,
-        "synonym_weight": 0.25,
         "neighbours": {"previous": 0.5, "next": 0.2, "two_before": 0.2, "answered_question": 0.3},
         "named_speaker_boost": 1.5,
         "question_penalty": 0.85,

@@ -72,26 +72,6 @@ def test_lexical_evidence_is_a_share_of_a_full_match_and_capped() -> None:
     assert [row["lexical"] for row in parts] == [0.25, 0.5, 1.0]
 
 
-def test_a_synonym_counts_a_quarter_of_the_word_that_was_asked_for() -> None:
-    values, parts = tide([0.5, 0.5], lexical=[2.0, 2.0], synonyms=[4.0, 0.0], lexical_maximum=8.0)
-    assert [row["lexical"] for row in parts] == [0.125, 0.125]
-    assert [row["synonyms"] for row in parts] == [0.0625, 0.0]
-    assert values.tolist() == [0.6875, 0.625]
-
-
-def test_synonyms_raise_the_words_no_higher_than_their_cap() -> None:
-    _, parts = tide([0.5], lexical=[15.0], synonyms=[8.0], lexical_maximum=8.0)
-    assert parts[0]["lexical"] == 0.9375
-    assert parts[0]["synonyms"] == 0.0625
-
-
-def test_what_is_said_in_other_words_is_lent_to_the_next_message_too() -> None:
-    _, parts = tide(
-        [0.5, 0.5], lexical=[0.0, 0.0], synonyms=[8.0, 0.0], lexical_maximum=8.0, chats=("a", "a"), sequence=[0.0, 1.0]
-    )
-    assert parts[1]["neighbours"] == pytest.approx(0.5 * 0.25 * 0.5)
-
-
 def test_a_query_without_terms_has_no_lexical_side() -> None:
     values, parts = tide([0.5, 0.4], lexical=[0.0, 0.0], lexical_maximum=0.0, chats=("a", "a"), sequence=[0.0, 1.0])
     assert values.tolist() == [0.5, 0.0]
@@ -153,7 +133,6 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
         namespace_bonuses=False,
         lend_superseded_score=False,
         superseded_penalty=1,
-        synonym_weight=0,
         neighbours=LexicalNeighbours(previous=0, next=0, two_before=0, answered_question=0),
     )
     yes = [True, True]
@@ -168,7 +147,6 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
         superseded=[True, False],
         successor_index=[1, -1],
         lexical=[2.0, 0.0],
-        synonyms=[0.0, 2.0],
         lexical_maximum=2.0,
         chats=("a", "a"),
         sequence=[0.0, 1.0],
@@ -223,7 +201,7 @@ def test_without_listwise_inputs_the_dense_side_decides() -> None:
 def test_every_step_keeps_its_sign(rows: Candidates) -> None:
     _, matrix, names = score_listwise(DEFAULTS, rows)
     columns = dict(zip(names, matrix.T, strict=True))
-    for name in ("dense", "lexical", "synonyms", "neighbours", "named_speaker", "asked_time", "namespace"):
+    for name in ("dense", "lexical", "neighbours", "named_speaker", "asked_time", "namespace"):
         assert columns[name].min(initial=0) >= 0
     assert columns["question"].max(initial=0) <= 0
     assert columns["dense"].max(initial=0) <= DEFAULTS.dense_weight

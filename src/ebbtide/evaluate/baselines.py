@@ -41,7 +41,6 @@ FULL_TEXT = Profile(
         dense_weight=0.0,
         context_weight=0.0,
         strip_names=False,
-        synonym_weight=0.0,
         neighbours=LexicalNeighbours(previous=0.0, next=0.0, two_before=0.0, answered_question=0.0),
         named_speaker_boost=1.0,
         question_penalty=1.0,

@@ -51,7 +51,6 @@ class ListwiseInputs:
 
     Attributes:
         lexical: Σ idf·tf over the query's terms, ≥ 0; 0 where no term occurs.
-        synonyms: Σ idf over the terms that the memory lacks but says in other words, ≥ 0; None where none does.
         lexical_maximum: Σ idf over all terms of the query, the unknown ones included; 0 for a query without terms.
         dense_similarity: cosine in [-1, 1] with the query the profile asks for (names stripped), NaN without a vector;
             None where the candidates' `similarity` serves.
@@ -66,7 +65,6 @@ class ListwiseInputs:
 
     lexical: Floats
     lexical_maximum: float
-    synonyms: Floats | None = None
     dense_similarity: Floats | None = None
     context_similarity: Floats | None = None
     chats: Sequence[Hashable] | None = None

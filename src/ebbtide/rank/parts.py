@@ -228,8 +228,6 @@ class TideParameters(Part):
         context_weight: weight of the similarity with the message in its context.
         strip_names: the dense query goes without the names of people, which mislead small models.
         lexical_weight, lexical_cap: weight and cap of Σ idf·tf over Σ idf of all query terms.
-        synonym_weight: share of its idf that a query's word counts in a memory that lacks it but holds an English word
-            that means nearly the same; 0 looks for none.
         neighbours: smoothing of the lexical score within a conversation.
         named_speaker_boost: factor for memories of the one person whom the query names.
         question_penalty: factor for a message that only asks.
@@ -248,7 +246,6 @@ class TideParameters(Part):
     strip_names: bool = True
     lexical_weight: NonNegative = 0.5
     lexical_cap: Positive = 2.0
-    synonym_weight: Share = 0.25
     neighbours: LexicalNeighbours = LexicalNeighbours()
     named_speaker_boost: NonNegative = 1.5
     question_penalty: NonNegative = 0.85

@@ -143,11 +143,6 @@ class Profile(Part):
         )
 
     @property
-    def seeks_synonyms(self) -> bool:
-        """Whether words count that mean nearly the same as those of the query."""
-        return self.tide is not None and self.tide.synonym_weight > 0 and self.full_text.search != "off"
-
-    @property
     def normalised_weights(self) -> tuple[float, ...]:
         """The weights of the factors; under the law `sum` divided by their sum, unless that is 1 within 1e-9."""
         weights = tuple(factor.weight for factor in self.factors)

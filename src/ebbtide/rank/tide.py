@@ -15,7 +15,6 @@ __all__ = ["latest_multiplier", "lend_scores", "neighbour_lexical", "scale_to_ra
 NAMES = (
     "dense",
     "lexical",
-    "synonyms",
     "neighbours",
     "named_speaker",
     "question",
@@ -30,19 +29,18 @@ POSITIONS_PER_CHAT = 2**40
 
 
 def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Values (n,), contributions (n, 10) that sum to them, and the names of the columns.
+    """Values (n,), contributions (n, 9) that sum to them, and the names of the columns.
 
-    `S = w_d · scaled(q·v + c · q·context) + w_l · min(L' / Σ idf, cap)`, where `L'` is `L + w_s · L_synonyms` with its
-    neighbours' shares, then times the boosts that apply, each credited with what it adds; then a successor takes the
-    score of what it superseded, where that is higher.
+    `S = w_d · scaled(q·v + c · q·context) + w_l · min(L' / Σ idf, cap)`, then times the boosts that apply, each
+    credited with what it adds; then a successor takes the score of what it superseded, where that is higher.
     Inputs that are absent leave their step without effect. Source: measured on LoCoMo and Mixed.
     """
     count = len(candidates)
     inputs = candidates.listwise or ListwiseInputs(lexical=np.zeros(count), lexical_maximum=0.0)
     dense = parameters.dense_weight * scale_to_range(_dense(parameters, candidates, inputs))
-    own, widened, smoothed = _lexical(parameters, inputs)
+    own, smoothed = _lexical(parameters, inputs)
     values = dense + smoothed
-    columns = [dense, own, widened - own, smoothed - widened]
+    columns = [dense, own, smoothed - own]
     for multiplier in _multipliers(parameters, candidates, inputs):
         columns.append(values * (multiplier - 1.0))
         values = values + columns[-1]
@@ -73,27 +71,20 @@ def _dense(parameters: TideParameters, candidates: Candidates, inputs: ListwiseI
     return dense + parameters.context_weight * context
 
 
-def _lexical(parameters: TideParameters, inputs: ListwiseInputs) -> tuple[Floats, Floats, Floats]:
-    """The weighted lexical score of each row by the query's own words, with their synonyms, and with its neighbours'.
-
-    Zero for a query without terms.
-    """
+def _lexical(parameters: TideParameters, inputs: ListwiseInputs) -> tuple[Floats, Floats]:
+    """The weighted lexical score of each row alone, and with its neighbours'. Zero for a query without terms."""
     if inputs.lexical_maximum <= 0:
-        nothing = np.zeros(len(inputs.lexical))
-        return nothing, nothing, nothing
-    widened = inputs.lexical
-    if inputs.synonyms is not None:
-        widened = widened + parameters.synonym_weight * inputs.synonyms
-    smoothed = widened
+        return np.zeros(len(inputs.lexical)), np.zeros(len(inputs.lexical))
+    smoothed = inputs.lexical
     if inputs.chats is not None and inputs.sequence is not None:
         smoothed = smoothed + neighbour_lexical(
-            widened, inputs.chats, inputs.sequence, parameters.neighbours, inputs.is_question
+            inputs.lexical, inputs.chats, inputs.sequence, parameters.neighbours, inputs.is_question
         )
-    own, widened, smoothed = (
+    own, smoothed = (
         parameters.lexical_weight * np.minimum(raw / inputs.lexical_maximum, parameters.lexical_cap)
-        for raw in (inputs.lexical, widened, smoothed)
+        for raw in (inputs.lexical, smoothed)
     )
-    return own, widened, smoothed
+    return own, smoothed
 
 
 def neighbour_lexical(

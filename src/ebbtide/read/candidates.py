@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ebbtide.rank.candidates import Candidates, ListwiseInputs, Source
 from ebbtide.read.question import term_query
-from ebbtide.read.words import Alike, Terms, alike_in, idf
+from ebbtide.read.words import Terms
 
 if TYPE_CHECKING:
     from ebbtide.caches import WordSample
@@ -38,7 +38,7 @@ STATEMENTS = {
     ("worded", True): "recall.worded",
     ("worded", False): "recall.worded_weighed",
 }
-LISTWISE_COLUMNS, WEIGHED_COLUMNS = 17, 11
+LISTWISE_COLUMNS, WEIGHED_COLUMNS = 16, 11
 FOUND_BY, SUPERSEDED_BY = 3, 5
 
 # In a large scope the best rows of each arm bring the turns around them along.
@@ -81,20 +81,13 @@ async def find(
     lends = tide is not None and tide.lend_superseded_score
     searched = terms if profile.full_text.search != "off" else Terms(())
     rarity = rarity_of(searched, route)
-    alike = alike_in(searched, route.sample, route.rows) if profile.seeks_synonyms else Alike()
-    # A vector finds by itself what is said in other words; without one, they may lead to a memory too.
-    leading = [searched.any, *([alike.any] if alike.any and vector is None else [])]
     most = max(settings.candidate_rows, profile.limit)
     parameters = {
         **scope.parameters(with_superseded=scope.include_superseded or lends),
         "terms": searched.queries,
-        "any_term": " | ".join(leading),
+        "any_term": searched.any,
         "keywords": (searched if keywords is None else keywords).queries,
         "idfs": rarity,
-        "any_alike": alike.any,
-        "alike": list(alike.queries),
-        "alike_to": list(alike.words),
-        "alike_idfs": list(alike.rarity),
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,
@@ -146,11 +139,16 @@ def rarity_of(terms: Terms, route: Route) -> list[float]:
     return [idf(route.rows, route.sample.share(word) * route.rows) for word in terms.words]
 
 
+def idf(rows: float, found: float) -> float:
+    """`ln(1 + (N - n + .5) / (n + .5))`: the rarity of a word that n of N rows hold (BM25's)."""
+    return math.log(1 + (max(rows, found) - found + 0.5) / (found + 0.5))
+
+
 def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, lexical_maximum: float) -> Found:
     """Candidates from the rows of one statement."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + WEIGHED_COLUMNS)
     (ids, similarity, context, found_by, lexical, successors, superseded, chats, sequence, speaks, asks, created,
-     observed, dated, namespaces, hashes, alike) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+     observed, dated, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
     source = np.array(found_by, dtype=np.int64)
     created_at, observed_at = np.array(created, dtype=np.float64), np.array(observed, dtype=np.float64)
@@ -158,7 +156,6 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
     listwise = ListwiseInputs(
         lexical=scores,
         lexical_maximum=lexical_maximum,
-        synonyms=np.array([score or 0.0 for score in alike]) if any(alike) else None,
         dense_similarity=cosine,
         context_similarity=np.array(context, dtype=np.float64),
         chats=chats,

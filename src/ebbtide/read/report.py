@@ -83,7 +83,6 @@ def trace_of(searched: Searched) -> Trace:
         query=searched.question.text,
         asked=searched.question.asked,
         words=searched.terms.words,
-        synonyms=dict(searched.terms.synonyms) if searched.profile.seeks_synonyms else {},
         profile=searched.profile.name,
         intent=searched.purpose.intent,
         intent_confidence=searched.purpose.confidence,

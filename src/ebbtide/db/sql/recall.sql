@@ -56,15 +56,6 @@ memory m
 -- fragment: asked
 asked AS MATERIALIZED (SELECT q.query, q.idf FROM unnest(%(terms)s::tsquery[], %(idfs)s::float8[]) AS q(query, idf))
 
--- fragment: alike
-alike AS MATERIALIZED (
-    SELECT q.query, q.word, q.idf FROM unnest(%(alike)s::tsquery[], %(alike_to)s::tsquery[], %(alike_idfs)s::float8[]) AS q(query, word, idf))
-
--- fragment: alike_score
--- What a row says in other words than the query's: where it lacks a word but holds one that means nearly the same.
-CASE WHEN m.search @@ %(any_alike)s::tsquery THEN (
-    SELECT sum(alike.idf) FROM alike WHERE m.search @@ alike.query AND NOT m.search @@ alike.word) END
-
 -- fragment: score
 CASE WHEN m.search @@ %(any_term)s::tsquery THEN (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) END
 
@@ -124,8 +115,7 @@ CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN f
 m.superseded_by, m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE AS superseded, m.chat_id, m.sequence,
 m.speaker = %(speaker)s::text AS speaks, m.asks, date_part('epoch', m.created_at) AS created_at,
 date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(timed)s THEN date_part('epoch', coalesce(m.observed_at, m.valid_from)) END AS dated,
-CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash,
-{{alike_score}} AS alike_score
+CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash
 
 -- fragment: weight_columns
 m.importance, m.confidence, date_part('epoch', m.updated_at) AS updated_at, date_part('epoch', m.valid_from) AS valid_from,
@@ -196,14 +186,14 @@ FROM (SELECT lexeme, count(*) AS count FROM sampled CROSS JOIN unnest(tsvector_t
 
 -- name: exact
 -- Candidates of a scope that is searched exactly, in one pass over its rows, with what the listwise law reads of each.
-WITH {{asked}}, {{alike}}, {{exact_arms}}
+WITH {{asked}}, {{exact_arms}}
 SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}}, found.score, {{row_columns}}
 FROM found JOIN {{source}} ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s AND (found.by_vector OR found.by_words);
 
 -- name: exact_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{alike}}, {{exact_arms}}
+WITH {{asked}}, {{exact_arms}}
 SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}}, found.score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN {{source}} ON m.id = found.id
@@ -212,14 +202,14 @@ WHERE m.tenant_id = %(tenant)s AND (found.by_vector OR found.by_words);
 
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
-WITH {{asked}}, {{alike}}, {{near_by_index}}, {{word_arms}}
+WITH {{asked}}, {{near_by_index}}, {{word_arms}}
 SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{alike}}, {{near_by_index}}, {{word_arms}}
+WITH {{asked}}, {{near_by_index}}, {{word_arms}}
 SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
@@ -228,14 +218,14 @@ WHERE m.tenant_id = %(tenant)s;
 
 -- name: worded
 -- Candidates of a large scope for a query without a vector: words alone, by the same budget.
-WITH {{asked}}, {{alike}}, {{near_nothing}}, {{word_arms}}
+WITH {{asked}}, {{near_nothing}}, {{word_arms}}
 SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: worded_weighed
 -- The same with everything the other laws weigh.
-WITH {{asked}}, {{alike}}, {{near_nothing}}, {{word_arms}}
+WITH {{asked}}, {{near_nothing}}, {{word_arms}}
 SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
@@ -244,7 +234,7 @@ WHERE m.tenant_id = %(tenant)s;
 
 -- name: successors
 -- What superseded some candidates, along whole chains, where no arm found it by itself.
-WITH RECURSIVE {{asked}}, {{alike}}, chain AS (
+WITH RECURSIVE {{asked}}, chain AS (
     SELECT m.id, m.superseded_by, 1 AS depth FROM {{source}}
     WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[])
     UNION
