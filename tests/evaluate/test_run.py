@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import InvalidInput, ModelUnavailable
 from ebbtide.evaluate.run import evaluate
 from ebbtide.evaluate.scope import EvaluationScope, Item, Question
-from ebbtide.models.fake import FakeEmbedder
+from ebbtide.models.fake import FakeEmbedder, FakeReranker
 from ebbtide.rank.profile import Profile
 from ebbtide.settings import Settings
 
@@ -125,3 +126,38 @@ async def test_an_unknown_profile_is_refused(measured: Any) -> None:
 async def test_without_a_store_nothing_is_left(settings: Settings) -> None:
     (report,) = await evaluate([GARDEN], ["tide"], embedder=FakeEmbedder(), settings=settings)
     assert report.overall.recall_at[5] == 1.0
+
+
+class Contrary:
+    """A reranker that prefers what does not answer, or fails."""
+
+    name = "contrary"
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.asked = 0
+        self.fails = fails
+
+    async def rerank(self, query: str, documents: Sequence[str]) -> Any:
+        self.asked += 1
+        if self.fails:
+            raise ModelUnavailable("It is down.")
+        return 1 - await FakeReranker().rerank(query, documents)
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_profile_is_measured_with_its_reranker(measured: Any) -> None:
+    reranker = Contrary()
+    (plain,) = await measured(GARDEN, profiles=["tide"], reranker=reranker)
+    assert reranker.asked == 0
+    (worse,) = await measured(GARDEN, profiles=["tide+rerank"], reranker=reranker)
+    assert reranker.asked == len(GARDEN.questions)
+    assert worse.overall.mrr < plain.overall.mrr
+
+
+async def test_no_figures_are_given_where_the_reranker_fails(measured: Any) -> None:
+    with pytest.raises(ModelUnavailable, match="not reranked: It is down"):
+        await measured(GARDEN, profiles=["tide+rerank"], reranker=Contrary(fails=True))
+    with pytest.raises(InvalidInput, match="no reranker"):
+        await measured(GARDEN, profiles=["tide+rerank"])

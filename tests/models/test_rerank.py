@@ -17,6 +17,7 @@ from ebbtide.models.fake import FakeReranker
 from ebbtide.models.rerank import HttpReranker, ask, create_reranker, read_scores
 from tests.models.endpoint import Endpoint, Reply, rerank_answer, serve
 from tests.models.tiny_cross_encoder import write_cross_encoder
+from tests.stores import SETTINGS
 
 QUERY = "when does the ferry leave"
 DOCUMENTS = ["Ana likes oranges", "the ferry does not leave", "a secret of Ana"]
@@ -256,3 +257,11 @@ def test_a_key_that_no_header_can_carry_is_refused() -> None:
     with pytest.raises(InvalidInput) as caught:
         create_reranker("http://localhost#m", api_key="two words")
     assert caught.value.field == "reranker_api_key"
+
+
+def test_fifty_rows_are_the_most() -> None:
+    assert SETTINGS.rerank_rows == 50
+    for rows in (0, 51):
+        with pytest.raises(InvalidInput) as caught:
+            type(SETTINGS).from_environment({}, rerank_rows=rows)
+        assert caught.value.field == "rerank_rows"

@@ -178,14 +178,6 @@ def test_only_the_best_rows_are_sent_and_the_rest_stays_behind(open_store: Opene
     check_sums(recalled)
 
 
-def test_fifty_rows_are_the_most() -> None:
-    assert SETTINGS.rerank_rows == 50
-    for rows in (0, 51):
-        with pytest.raises(InvalidInput) as caught:
-            type(SETTINGS).from_environment({}, rerank_rows=rows)
-        assert caught.value.field == "rerank_rows"
-
-
 def test_no_row_below_a_threshold_is_sent(memory: Ebbtide, judge: Judge) -> None:
     plain = memory.recall(QUERY, rerank=False)
     floor = plain[1].relevance
@@ -489,3 +481,16 @@ def test_a_saved_profile_may_ask_for_it(memory: Ebbtide, judge: Judge) -> None:
 def test_an_empty_store_asks_nobody(open_store: Opener, judge: Judge) -> None:
     recalled = open_store(reranker=judge).recall(QUERY, rerank=True, trace=True)
     assert (len(recalled), judge.asked, recalled.warnings) == (0, [], ())
+
+
+def test_the_strategy_of_an_intent_brings_its_reranking_along(memory: Ebbtide, judge: Judge) -> None:
+    query = "Should I take the ferry or the train?"
+    plain = memory.recall(query, intent="decision", rerank=False, trace=True)
+    assert (plain.trace.profile, judge.asked) == ("decision", [])
+    recalled = memory.recall(query, intent="decision", trace=True)
+    assert {asked for asked, _ in judge.asked} == {query}
+    assert {hit.id for hit in recalled} == {hit.id for hit in plain}
+    assert [hit.contributions["fused"] for hit in recalled] == [hit.rerank for hit in recalled]
+    check_sums(recalled)
+    memory.recall("What happened with the ferry last week?", intent="temporal")
+    assert len(judge.asked) == 1

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import InvalidInput, ModelUnavailable
 from ebbtide.rank.fusion import reciprocal_rank_fusion
 from ebbtide.rank.parts import FullText, Gates, LexicalNeighbours, Similarity, TideParameters
 from ebbtide.rank.profile import MAXIMUM_LIMIT, Profile
 from ebbtide.rank.strategies import BUILT_IN, STRATEGIES
 from ebbtide.read.intent import AUTOMATIC, classify
 from ebbtide.read.report import hits_of
+from ebbtide.read.rerank import NOT_RERANKED
 from ebbtide.recall import search
 from ebbtide.text import shown
 
@@ -63,7 +65,8 @@ def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
 
     That is a profile, the name of a built-in one, `auto` for the strategy of each question's intent, or one of the
     baselines `vector`, `fulltext` and `rrf`. A name may be followed by what is switched on or off of it, such as
-    `eryx-decompose` or `auto-time_filter-rerank`.
+    `eryx-decompose` or `auto-time_filter-rerank`. What ranks raises `ModelUnavailable` where the reranker fails, since
+    the figures would be those of another ranking, and `InvalidInput` where one is switched on and there is none.
 
     Raises:
         InvalidInput: there is no ranking of that name.
@@ -76,7 +79,7 @@ def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
     switches = SWITCHES.search(profile)
     name, switched = (profile[: switches.start()], _switched(switches[0])) if switches else (profile, {})
     if name == AUTOMATIC:
-        return profile, _ranker(lambda question: _changed(STRATEGIES[classify(question).intent], switched))
+        return profile, _ranker(lambda question: _changed(STRATEGIES[classify(question).intent], switched), switched)
     if name not in known:
         raise InvalidInput(
             f"There is no profile {shown(profile)}.",
@@ -84,7 +87,7 @@ def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
             remedy=f"Use {', '.join([*known, FUSED, AUTOMATIC])}.",
         )
     chosen = _changed(known[name], switched)
-    return profile, _ranker(lambda _question: chosen)
+    return profile, _ranker(lambda _question: chosen, switched)
 
 
 def _switched(text: str) -> dict[str, bool]:
@@ -95,12 +98,21 @@ def _changed(profile: Profile, switched: Mapping[str, bool]) -> Profile:
     return Profile.model_validate(profile.model_dump() | dict(switched)) if switched else profile
 
 
-def _ranker(profile_of: Callable[[str], Profile]) -> Ranker:
+def _ranker(profile_of: Callable[[str], Profile], switched: Mapping[str, bool] = MappingProxyType({})) -> Ranker:
+    rerank = switched.get("rerank")
+
     async def rank(
         engine: Engine, caller: Caller, question: str, limit: int, asked_at: datetime | None
     ) -> Sequence[Hit]:
-        profile = profile_of(question)
-        return hits_of(await search(engine, caller, question, profile=profile, limit=limit, asked_at=asked_at))
+        searched = await search(
+            engine, caller, question, profile=profile_of(question), limit=limit, asked_at=asked_at, rerank=rerank
+        )
+        failure = next((note for note in searched.notes if note.startswith(NOT_RERANKED)), None)
+        if failure is not None:
+            raise ModelUnavailable(
+                f"A question was {failure}", remedy="Correct EBBTIDE_RERANKER, or raise its timeout."
+            )
+        return hits_of(searched)
 
     return rank
 

@@ -22,7 +22,7 @@ from ebbtide.types import Draft
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
-    from ebbtide.models.protocols import Embedder
+    from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.rank.profile import Profile
     from ebbtide.settings import Settings
     from ebbtide.types import Hit
@@ -51,6 +51,7 @@ async def evaluate(
     *,
     merged: bool = False,
     embedder: Embedder | str | None = "local",
+    reranker: Reranker | str | None = "",
     store: str | None = None,
     progress: Progress | None = None,
     settings: Settings | None = None,
@@ -63,11 +64,13 @@ async def evaluate(
     its question included; the rows a second include the embedding of the rows. The store's clock stands at the latest
     time that the data names, so that the same data gives the same figures on any day. Nothing is counted as an access.
 
+    `embedder` and `reranker` are what `open` takes.
     `store` is a folder or a DSN; the memories then stay there, in a tenant of their own. Otherwise the store is an
     embedded one that is gone afterwards.
 
     Raises:
         InvalidInput: there is no scope, profile or measurable question, or no profile of a name.
+        ModelUnavailable: the reranker failed.
     """
     if not scopes or not profiles:
         raise InvalidInput(
@@ -81,8 +84,9 @@ async def evaluate(
     with ExitStack() as stack:
         location = store or stack.enter_context(TemporaryDirectory(prefix="ebbtide-evaluation-"))
         async with AsyncEbbtide.open(
-            location, tenant=f"evaluation-{uuid4().hex}", embedder=embedder, settings=settings, clock=_clock(scopes)
-        ) as handle:
+            location, tenant=f"evaluation-{uuid4().hex}", embedder=embedder, reranker=reranker,
+            settings=settings, clock=_clock(scopes),
+        ) as handle:  # fmt: skip
             started = time.perf_counter()
             loaded = await _remember(handle, asked, tell)
             rows = sum(len(scope.items) for scope in asked)

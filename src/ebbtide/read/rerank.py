@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.types import Memory
 
-__all__ = ["Ordered", "depth_of", "reorder"]
+__all__ = ["NOT_RERANKED", "Ordered", "depth_of", "reorder"]
+
+NOT_RERANKED = "not reranked"
+"""How the note begins that says why there is no new order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ async def reorder(
     try:
         scores = await scores_of(engine, scope, question.asked, memories)
     except ModelError as error:
-        return Ordered(scored, narrowed(found, chosen, chosen.selection), notes=(f"not reranked: {error.message}",))
+        return Ordered(scored, narrowed(found, chosen, chosen.selection), notes=(f"{NOT_RERANKED}: {error.message}",))
     order = reranked(
         profile, found.candidates, scored, chosen.selection.ranked, chosen.selection.folded_into, scores,
         now=(scope.as_of or scope.now).timestamp(),
