@@ -144,3 +144,12 @@ def test_ids_are_ids(memory: Ebbtide, ids: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         memory.forget_where(ids=ids)
     assert caught.value.field == "ids"
+
+
+@pytest.mark.parametrize("forged", ["²-x", "٣-x", "-", "", b"1-x", 7, "9" * 12 + "-x", "\ud800-x"])
+def test_what_is_no_token_is_refused_whatever_it_is(memory: Ebbtide, forged: Any) -> None:
+    memory.remember("The harbour closes at dusk", tags=["harbour"])
+    with pytest.raises(InvalidInput) as caught:
+        memory.forget_where(tags=["harbour"], dry_run=False, token=forged)
+    assert caught.value.field == "token"
+    assert len(memory.browse()) == 1

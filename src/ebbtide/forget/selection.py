@@ -80,7 +80,7 @@ def check_token(
         Conflict: it has expired, or other memories, or other revisions of them, meet the filter now.
     """
     seconds = token.partition("-")[0] if isinstance(token, str) else ""
-    if not isinstance(token, str) or not seconds.isdigit() or len(seconds) > len("99999999999"):
+    if not isinstance(token, str) or not (seconds.isascii() and seconds.isdigit()) or len(seconds) > len("99999999999"):
         raise InvalidInput(
             "Forgetting by a filter needs the token of a dry run.",
             field="token",
