@@ -24,6 +24,10 @@ STATE = """
 SELECT tenant_id, agent_id, md5(string_agg(concat_ws('|', id, revision, status, maturity, content, importance), ','
        ORDER BY id)) FROM ebbtide.memory WHERE tenant_id = ANY(%s) GROUP BY 1, 2"""
 
+FADE = """
+UPDATE ebbtide.memory SET status = 'deleted', deleted_at = %s
+WHERE tenant_id = %s AND agent_id = %s AND status = 'active' AND get_byte(content_hash, 0) %% %s = 0"""
+
 numbers = count()
 picks = st.integers(0, 10_000)
 users = st.sampled_from((None, *USERS))
@@ -169,6 +173,18 @@ class Isolation(RuleBasedStateMachine):
             ]
             assert answer.trace.scope_rows <= len(seen), f"{actor} counts rows of others"
 
+    @rule(actor=actors, share=st.integers(1, 3))
+    def fade(self, actor: Actor, share: int) -> None:
+        """Some of a room was deleted softly; a recall brings back what its caller may see, and nothing that is gone."""
+        tenant, agent = self.model.room(actor)
+        self.store.scoped(tenant=tenant, agent=agent).forgetting.enable()
+        self.owner.execute(FADE, [self.clock.now(), tenant, agent, share])
+        answer = self.change(actor, lambda handle: handle.recall("When does the ferry leave?", trace=True, limit=50))
+        if not isinstance(answer, EbbtideError):
+            for id_ in answer.trace.resurrected:
+                assert self.model.visible(actor, id_, by_id=False), f"{actor} brought {id_} back"
+        self.act(actor, lambda handle: handle.forgetting.plan(), tenants=True)
+
     @rule(actor=actors)
     def context(self, actor: Actor) -> None:
         of_itself = Actor(actor.tenant, actor.agent, actor.user, actor.policed, False, actor.reader)
@@ -186,7 +202,7 @@ class Isolation(RuleBasedStateMachine):
         if isinstance(answer, list):
             self.exported = answer or self.exported
 
-    @rule(actor=actors, number=picks, verb=st.sampled_from(("get", "history", "explain", "after")))
+    @rule(actor=actors, number=picks, verb=st.sampled_from(("get", "history", "explain", "after", "curve")))
     def read_by_id(self, actor: Actor, number: int, verb: str) -> None:
         self.by_id(actor, number, verb)
 
@@ -229,6 +245,7 @@ class Isolation(RuleBasedStateMachine):
             "get": lambda handle, id_: handle.get(id_),
             "history": lambda handle, id_: handle.history(id_),
             "explain": lambda handle, id_: handle.explain("When does the ferry leave?", id_),
+            "curve": lambda handle, id_: handle.forgetting.show(id_),
             "after": lambda handle, id_: handle.browse(after=id_),
             "revise": lambda handle, id_: handle.revise(id_, words),
             "supersede": lambda handle, id_: handle.supersede(id_, words),
