@@ -59,7 +59,7 @@ SET access_count = s.access_count + excluded.access_count,
 -- Writes down what whole days took from the curves of the next memories, but those that are just being written: how many were looked at,
 -- how many changed, and the last one.
 WITH due AS (
-    SELECT s.memory_id FROM strength s
+    SELECT s.memory_id, s.decayed_at FROM strength s
     WHERE s.tenant_id = %(tenant)s AND s.memory_id > %(after)s::uuid
       AND (s.decayed_at IS NULL OR s.decayed_at <= %(now)s::timestamptz - interval '1 day')
     ORDER BY s.memory_id LIMIT %(limit)s::integer FOR NO KEY UPDATE SKIP LOCKED),
@@ -67,7 +67,9 @@ decayed AS (
     UPDATE strength s
     SET half_life = {{half_life_now}}, difficulty = {{difficulty_now}}, stability = {{stability_now}},
         decayed_at = coalesce(s.decayed_at, m.created_at) + {{nights}} * interval '1 day'
-    FROM due JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = due.memory_id
+    FROM due LEFT JOIN LATERAL (
+        SELECT m.created_at FROM memory m
+        WHERE m.tenant_id = %(tenant)s AND m.id = due.memory_id AND due.decayed_at IS NULL) m ON true
     WHERE s.tenant_id = %(tenant)s AND s.memory_id = due.memory_id AND {{nights}} > 0
     RETURNING s.memory_id)
 SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM decayed), (SELECT due.memory_id FROM due ORDER BY due.memory_id DESC LIMIT 1);

@@ -172,7 +172,8 @@ WHERE tenant_id = current_setting('ebbtide.tenant');
 
 -- How firmly a memory is held. No row means never accessed: the defaults below, which decay from the memory's creation on, as
 -- they do where `decayed_at` is NULL. Up to `decayed_at` the decay is in the columns, and what comes after it is added on reading.
--- `imported_at` is when the memory came here from elsewhere: nobody could have used it before.
+-- `imported_at` is when the memory came here from elsewhere: nobody could have used it before. Half of each page is left free, so that
+-- a night's new image of every row stays on its page and out of the index.
 CREATE TABLE strength (
     tenant_id text NOT NULL,
     memory_id uuid NOT NULL,
@@ -187,7 +188,7 @@ CREATE TABLE strength (
     negative integer NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, memory_id),
     FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
-);
+) WITH (fillfactor = 50);
 
 -- Every earlier image of a memory with the interval [current_since, current_until) in which it was current.
 CREATE TABLE memory_version (
