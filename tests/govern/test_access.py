@@ -401,7 +401,7 @@ def started(answer: Any) -> None:
 
 
 VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-NO_VERBS = {"as_agent", "close", "open", "run", "scoped"}
+NO_VERBS = {"as_agent", "close", "open", "scoped", "wait_for"}
 
 
 def test_every_verb_there_is_needs_a_scope(helper: Ebbtide, owner: Owner) -> None:
