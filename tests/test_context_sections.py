@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 from uuid import UUID, uuid4
@@ -391,3 +392,80 @@ def test_no_block_with_sections_exceeds_its_budget(open_store: Opener, owner: An
         assert set(memory.context("ferry", budget=everything.tokens).ids) == set(stored)
 
     holds()
+
+
+@pytest.fixture
+def mixed(memory: Ebbtide, graph: Graph) -> Ebbtide:
+    """A store whose blocks have every section but the one of older topics."""
+    works = memory.remember("Sarah works at the ferry").memory
+    graph.relation(graph.entity("Sarah", works), "works_at", graph.entity("Ferry", type="COMPANY"), works)
+    for kind in ("fact", "episode", "chunk", "note"):
+        memory.remember(f"The ferry as a {kind}", kind=kind)
+    memory.remember("ferry plans", namespace="project.boat")
+    return memory
+
+
+@pytest.mark.parametrize("style", ["text", "openai", "anthropic"])
+def test_a_block_of_any_style_that_comes_back_is_an_echo(mixed: Ebbtide, style: Any) -> None:
+    selected = mixed.remember("ferry tickets").memory.id
+    block = mixed.context("ferry", style=style, project="project.boat", selected=[selected])
+    assert len(titles(block)) == 7
+    before = len(mixed.browse())
+    lines = block.text.splitlines()
+    quoted = "\n".join(f"> {line}" for line in lines)
+    for text in (block.text, json.dumps(block.message), quoted, "\n".join(lines[2:]), "\n".join(lines[:-1])):
+        assert mixed.remember(text).outcome == "echo", text
+    assert len(mixed.browse()) == before
+    asked = mixed.remember(json.dumps(block.messages("When does the first ferry leave?")))
+    assert (asked.outcome, asked.memory.content) == ("stored", "When does the first ferry leave?")
+    again = mixed.remember(f"So I asked.\n\n{block.text}\n\nNobody knew.")
+    assert again.memory.content == "So I asked.\n\nNobody knew."
+
+
+def test_json_that_is_no_block_is_kept(memory: Ebbtide) -> None:
+    texts = [
+        '{"content": "MEMORY BLOCK is what opens one"}',
+        '[{"text": "MEMORY ENTRY"}]',
+        "{MEMORY BLOCK",
+        "[[MEMORY BLOCK",
+    ]
+    for text in texts:
+        assert memory.remember(text).memory.content == text
+
+
+def test_messages_have_the_block_at_the_end_of_the_last_one_of_the_user(memory: Ebbtide) -> None:
+    memory.remember("The ferry leaves at seven")
+    plain, openai, anthropic = (memory.context("ferry", style=style) for style in ("text", "openai", "anthropic"))
+    assert plain.message == {"role": "user", "content": plain.text}
+    assert openai.messages("When?") == [{"role": "user", "content": f"When?\n\n{openai.text}"}]
+    assert anthropic.message == {"role": "user", "content": [{"type": "text", "text": anthropic.text}]}
+    assert anthropic.messages("When?") == [
+        {"role": "user", "content": [{"type": "text", "text": "When?"}, {"type": "text", "text": anthropic.text}]}
+    ]
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/ferry.png"}}
+    said: list[Any] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": [{"type": "text", "text": "When?"}, image]},
+        {"role": "assistant", "content": None, "tool_calls": []},
+    ]
+    answered = openai.messages(said)
+    assert answered[3] == {
+        "role": "user", "content": [{"type": "text", "text": "When?"}, image, {"type": "text", "text": openai.text}],
+    }  # fmt: skip
+    assert [*answered[:3], answered[4]] == [*said[:3], said[4]]
+    assert len(said[3]["content"]) == 2
+    assert openai.messages([said[0]]) == [said[0], openai.message]
+
+
+def test_an_empty_block_changes_no_message(memory: Ebbtide) -> None:
+    block = memory.context("ferry", style="anthropic")
+    assert (block.text, block.messages("When?")) == ("", [{"role": "user", "content": "When?"}])
+
+
+@pytest.mark.parametrize("odd", [None, 5, b"x", [5], [{"content": "x"}], {"role": "user", "content": "x"}])
+def test_a_prompt_is_text_or_messages(memory: Ebbtide, odd: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        memory.context("ferry").messages(odd)
+    assert caught.value.field == "prompt"

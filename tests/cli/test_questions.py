@@ -107,6 +107,19 @@ def test_context_prints_the_block(told: Run) -> None:
     assert 0 < block["tokens"] <= 200
 
 
+def test_context_takes_what_the_verb_does(told: Run) -> None:
+    ids = [hit["id"] for hit in told("recall", "lamp oil", "--json").json["hits"]]
+    block = told("context", "lamp", "--limit", "1", "--select", ids[-1], "--intent", "decision", "--json").json
+    assert (block["ids"][0], block["intent"]) == (ids[-1], "decision")
+    assert "selected" in block["sections"]
+    assert "FROM THE PROJECT" in told("context", "lamp", "--project", "vector.global").out
+    message = told("context", "lamp", "--style", "anthropic").json
+    assert (message["role"], message["content"][0]["type"]) == ("user", "text")
+    assert told("context", "lamp", "--style", "openai").json["content"].startswith("MEMORY BLOCK")
+    small = told("context", "lamp oil", "--budget", "90", "--json").json
+    assert {one["reason"] for one in small["left_out"]} <= {"no room left", "cut", "over the whole budget"}
+
+
 def test_explain_says_why_and_why_not(told: Run) -> None:
     hits = told("recall", "lamp oil", "--json").json["hits"]
     first = told("explain", "lamp oil", hits[0]["id"], "--json").json

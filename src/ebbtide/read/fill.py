@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ebbtide.blocks import Omission
@@ -47,10 +48,10 @@ def fill(entries: Sequence[Entry], layout: Layout, shares: Shares, count_tokens:
     chosen, text = filling.filled()
     kept = sorted(chosen)
     texts = section_texts([filling.entries[place] for place in kept], layout)
-    sections: dict[Section, int] = {section: count_tokens(part) for section, part in texts.items()}
+    sections: dict[Section, int] = {section: filling.count(part) for section, part in texts.items()}
     return Filled(
         text,
-        count_tokens(text) if text else 0,
+        filling.count(text) if text else 0,
         sections,
         tuple(filling.entries[place] for place in kept),
         tuple(
@@ -70,9 +71,10 @@ class _Filling:
         self.entries = list(entries)
         self.layout = layout
         self.shares = shares
-        self.count = count_tokens
-        self.gap = count_tokens("\n\n")
-        self.frames = {terse: count_tokens(framed([], layout.nonce, terse=terse)) for terse in (False, True)}
+        # Headers repeat, and a block is measured more than once; both are forgotten with the filling.
+        self.count = cache(count_tokens)
+        self.gap = self.count("\n\n")
+        self.frames = {terse: self.count(framed([], layout.nonce, terse=terse)) for terse in (False, True)}
         self.costs: dict[str, int] = {}
         self.items = [self.item_of(entry) for entry in entries]
         self.prices = [self.price(item) for item in self.items]

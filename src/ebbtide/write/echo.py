@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ebbtide.govern.namespaces import read_scope
 from ebbtide.text import content_hash
@@ -28,7 +30,13 @@ HEADER = re.compile(
     LEAD + r"--- MEMORY ENTRY \(Stored on \d+/\d+/\d+(?:, confirmed by the user(?: on \d+/\d+/\d+)?)?, "
     r"Namespace: (?P<namespace>\S+)\) ---[ \t]*$"
 )
+SECTION = re.compile(
+    LEAD + r"## (?:SELECTED BY THE USER|KNOWLEDGE ABOUT USER|RELATIONSHIPS|MEMORY SPRINKLE \(from older topics\)"
+    r"|RECENT DISCUSSIONS|FROM FILES|FROM NOTES|FROM THE PROJECT):[ \t]*$"
+)
 NOTE = re.compile(LEAD + r"An entry marked “confirmed by the user” was verified by them; the others are records")
+# Messages, their parts, and the texts of these.
+DEEPEST = 6
 ESCAPED = re.compile(r"^\| ", re.MULTILINE)
 
 
@@ -50,10 +58,15 @@ def without_echo(text: str) -> Stripped:
     """The text without any context block that stands in it.
 
     A block goes from its opening to its closing line, or to the text's end where that was cut off; or from its first
-    entry where the opening was. A text that quotes what an entry says, or an entry alone, is its own.
+    entry, or its first section, where the opening was. A text that quotes what an entry says, or an entry alone, is its
+    own. Of messages as JSON what they say is looked at.
     """
     if "MEMORY ENTRY" not in text and "MEMORY BLOCK" not in text:
         return Stripped(text)
+    said = _said(text)
+    if said is not None:
+        stripped = without_echo(said)
+        return stripped if stripped.found else Stripped(text)
     lines = text.splitlines()
     kept: list[str] = []
     dropped: list[str] = []
@@ -74,12 +87,37 @@ def without_echo(text: str) -> Stripped:
     return Stripped("\n".join(kept).strip(), _entries(dropped), True)
 
 
+def _said(text: str) -> str | None:
+    """What messages say that were written down as JSON, such as a block's own; None of any other text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    said = list(_texts(value, 0))
+    return "\n\n".join(said) if said else None
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    """The texts of messages: their contents, and the texts of the parts of these."""
+    if isinstance(value, list) and depth < DEEPEST:
+        for inner in cast("list[Any]", value):
+            yield from _texts(inner, depth + 1)
+    elif isinstance(value, dict) and depth < DEEPEST:
+        for name, inner in cast("dict[str, Any]", value).items():
+            if name in ("content", "text") and isinstance(inner, str):
+                yield inner
+            elif name in ("content", "messages"):
+                yield from _texts(inner, depth + 1)
+
+
 def _end_of_echo(lines: list[str], start: int) -> int:
     """Behind the last line of the echo that begins at `start`; `start` itself where none does."""
     line = lines[start]
     if opening := OPENING.match(line):
         return _behind_closing(lines, start + 1, opening["nonce"]) or len(lines)
-    if not HEADER.match(line):
+    if not HEADER.match(line) and not SECTION.match(line):
         return start
     # A block whose opening was cut off still has its closing line. A header alone proves nothing: anybody writes one.
     return _behind_closing(lines, start + 1, None) or start
@@ -104,7 +142,7 @@ def _entries(lines: list[str]) -> tuple[tuple[str, str], ...]:
         if header := HEADER.match(line):
             entries.append((header["namespace"], []))
             inside = True
-        elif OPENING.match(line) or CLOSING.match(line) or NOTE.match(line):
+        elif OPENING.match(line) or CLOSING.match(line) or NOTE.match(line) or SECTION.match(line):
             inside = False
         elif inside:
             entries[-1][1].append(line)
