@@ -29,6 +29,7 @@ __all__ = [
     "check_number",
     "check_text",
     "check_texts",
+    "check_timezone",
     "check_vector",
     "check_whole",
     "check_word",
@@ -244,12 +245,22 @@ def check_caller(caller: Caller) -> Caller:
                 field=field,
                 remedy="Use an id without white space, invisible characters or any of . * % $ { }, such as a UUID.",
             )
+    check_timezone(caller.timezone)
+    return caller
+
+
+def check_timezone(timezone: Any) -> str:
+    """The name of a time zone.
+
+    Raises:
+        InvalidInput: there is no such zone.
+    """
     try:
-        ZoneInfo(caller.timezone)
+        ZoneInfo(timezone)
     except (KeyError, ValueError, OSError, TypeError, AttributeError) as error:
         raise InvalidInput(
-            f"{shown(caller.timezone)} is not a time zone.",
+            f"{shown(timezone)} is not a time zone.",
             field="timezone",
             remedy="Use an IANA name such as Europe/Zurich.",
         ) from error
-    return caller
+    return timezone

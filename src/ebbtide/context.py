@@ -85,7 +85,9 @@ def block_of(
 ) -> ContextBlock:
     """The block of what was gathered, in the sections and shares that the intent asks for."""
     window, nonce = WINDOWS[searched.purpose.intent], secrets.token_hex(4)
-    entries = entries_of(gathered, Writer(searched.rules, ZoneInfo(caller.timezone), nonce, gathered.titled))
+    entries = entries_of(
+        gathered, Writer(searched.rules, ZoneInfo(searched.scope.caller.timezone), nonce, gathered.titled)
+    )
     shares = shares_of(window, {part_of(entry.section) for entry in entries}, budget)
     layout = Layout(nonce, window.order if gathered.titled else None)
     filled = fill(entries, layout, shares, engine.counter.count)

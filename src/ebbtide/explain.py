@@ -42,6 +42,7 @@ REASONS = {
     "superseded": "It was superseded by {value}.",
     "not_yet_valid": "It is true only from {value} on.",
     "invalidated": "It has not been true since {value}.",
+    "asked_time": "It is of {value}, and the query asks about {threshold}.",
     "filter": "A filter on kind, labels, tags or where leaves it out, or the profile's list of kinds.",
     "unknown_then": "It was not known yet at {threshold}.",
     "not_a_candidate": "Neither search found it: its similarity is {value}, the farthest candidate's was {threshold}.",
@@ -132,6 +133,9 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     if failed is not None:
         _, rule, value, threshold = failed
         return _absent(id_, "scope", rule, value, threshold, row.similarity)
+    window, moment = searched.question.window, row.observed_at or row.valid_from or row.created_at
+    if searched.time_filter == "applied" and window is not None and not window.holds(moment):
+        return _absent(id_, "time", "asked_time", _iso(moment), str(window), row.similarity)
     if row.words:
         rows = engine.settings.candidate_rows
         return _absent(id_, "candidates", "beyond_candidates", row.words, rows, row.similarity)

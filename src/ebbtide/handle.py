@@ -275,6 +275,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         as_of: Any = None,
         valid_at: Any = None,
         include_superseded: bool = False,
+        timezone: str | None = None,
         vector: Any = None,
         rerank: bool | None = None,
         trace: bool = False,
@@ -298,6 +299,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             as_of: what the store knew at that moment.
             valid_at: what was true at that moment.
             include_superseded: also what was replaced meanwhile.
+            timezone: whose days "yesterday" and "on 18 March" are, and plain dates; the handle's unless given.
             vector: the query's vector, where the caller has embedded already.
             rerank: whether a reranker orders the best candidates anew; as the profile says unless given.
             trace: also tell what happened to every candidate.
@@ -311,7 +313,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             await self.engine(), by_tool(self.caller, tool), query, profile=profile, intent=intent,
             namespaces=namespaces, kinds=kinds, labels=labels, tags=tags, where=where, limit=limit, min_score=min_score,
             min_similarity=min_similarity, as_of=as_of, valid_at=valid_at, include_superseded=include_superseded,
-            vector=vector, rerank=rerank, trace=trace,
+            timezone=timezone, vector=vector, rerank=rerank, trace=trace,
         )  # fmt: skip
 
     async def context(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
@@ -28,6 +28,7 @@ from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
 from ebbtide.read.searched import Chosen, Searched
 from ebbtide.read.seen import without_hidden
+from ebbtide.read.timed import enough_of_it, of_asked_time
 from ebbtide.read.words import read_words
 from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import memory_of
@@ -124,10 +125,7 @@ async def search(
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
     shape = await shape_of(engine, scope)
-    question = read_question(
-        query, shape.speakers, longest=engine.settings.max_query_characters, timezone=scope.caller.timezone,
-        asked_characters=engine.settings.asked_query_characters, asked_at=asked_at or scope.as_of or scope.now,
-    )  # fmt: skip
+    question = understand(engine, scope, query, shape.speakers, asked_at)
     purpose = await read_intent(engine, caller.tenant, question, intent, ranks=named is None)
     ranking = narrow_within(
         caller, await resolve_profile(engine, caller, purpose.strategy if named is None else named),
@@ -145,17 +143,21 @@ async def search(
     ) as transaction:
         terms = await read_words(engine, transaction, question)
         rules = await rules_last_seen(engine, transaction, caller.tenant)
+        within = timed = of_asked_time(scope, ranking, question) or scope
         while True:
             ruled = rules if trial is None else rules.with_rule(trial)
-            found = await find_each(engine, transaction, scope, ranking, question, terms, directions, route, ruled)
+            found = await find_each(engine, transaction, within, ranking, question, terms, directions, route, ruled)
             watch.lap("candidates")
             scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
             chosen = await choose(transaction, scope, ranking, ruled, found, scored, engine.counter.name, depth)
             watch.lap("rank")
-            if chosen.revision == rules.revision:
+            if chosen.revision != rules.revision:
+                # They changed since they were last seen. To ask before instead would cost every recall a round trip.
+                rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
+            elif within is scope or enough_of_it(len(chosen.selection.kept), ranking):
                 break
-            # They changed since they were last seen. To ask before instead would cost every recall a round trip.
-            rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
+            else:
+                within = scope
     check_revision(caller, chosen.revision)
     ordered = Ordered(scored, chosen)
     if depth:
@@ -164,6 +166,17 @@ async def search(
     return Searched(
         scope, ranking, question, purpose, terms, route, directions[0], found, ordered.scored, ordered.chosen, ruled,
         (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, rerank_scores=ordered.scores,
+        time_filter=None if timed is scope else "too_few" if within is scope else "applied",
+    )  # fmt: skip
+
+
+def understand(
+    engine: Engine, scope: Scope, query: str, speakers: Sequence[str], asked_at: datetime | None
+) -> Question:
+    """What a query asks, seen from `asked_at`, or else from the moment the scope is of."""
+    return read_question(
+        query, speakers, longest=engine.settings.max_query_characters, timezone=scope.caller.timezone,
+        asked_characters=engine.settings.asked_query_characters, asked_at=asked_at or scope.as_of or scope.now,
     )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ __all__ = [
     "RuledHit",
     "Source",
     "TagFilter",
+    "TimeWindow",
     "Trace",
     "TraceCandidate",
     "Version",
@@ -323,6 +324,19 @@ class TraceCandidate(_Public):
     rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
+class TimeWindow(_Public):
+    """A stretch of time that a text names: from `start` up to and without `end`, in UTC, None where that end is open.
+
+    `text` are the words that name it, `precision` is what they name, and `guessed` that they leave out the year.
+    """
+
+    start: datetime | None
+    end: datetime | None
+    text: str
+    precision: Literal["hour", "day", "week", "month", "season", "year", "open"]
+    guessed: bool
+
+
 class Trace(_Public):
     """What happened inside one recall: what was asked, how it was searched, every candidate, every drop.
 
@@ -330,6 +344,8 @@ class Trace(_Public):
     caller did, 0.4 where a model did, and what `classify` says where phrases did, which is 0 where none was found.
     `queries` are the query and its parts where it was taken apart.
     `resurrected` are memories that had faded and that this recall brought back to life.
+    `asked_time` is the time the query names. `time_filter` is `applied` where only memories of that time were searched,
+    `too_few` where they did not suffice and all were searched after all.
     """
 
     query: str
@@ -346,6 +362,8 @@ class Trace(_Public):
     queries: tuple[str, ...] = Field((), exclude_if=lambda value: not value)
     notes: tuple[str, ...] = ()
     resurrected: tuple[UUID, ...] = Field((), exclude_if=lambda value: not value)
+    asked_time: tuple[TimeWindow, ...] = Field((), exclude_if=lambda value: not value)
+    time_filter: Literal["applied", "too_few"] | None = Field(default=None, exclude_if=lambda value: value is None)
     milliseconds: dict[str, float] = Field(default_factory=dict)
 
 

@@ -281,3 +281,23 @@ def test_a_question_about_the_present_is_known(text: str) -> None:
 @pytest.mark.parametrize("text", ["I know her", "snow", "Where did she live?", ""])
 def test_a_question_about_the_past_is_known(text: str) -> None:
     assert not asks_for_latest(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("What did we do yesterday?", True),
+        ("What happened last week?", True),
+        ("Was haben wir gestern gemacht?", True),
+        ("Qu'avons-nous fait hier ?", True),
+        ("between March and May 2024", True),
+        ("What did we paint yesterday?", False),
+        ("last week the ferry", False),
+        ("Wer hat gestern gestrichen?", False),
+        ("昨天我们做了什么", False),
+    ],
+)
+def test_a_question_about_nothing_but_a_time_is_known(text: str, alone: bool) -> None:
+    window = asked_window(text, NOW)
+    assert window is not None
+    assert window.alone == alone

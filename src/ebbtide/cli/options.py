@@ -77,7 +77,12 @@ PLACE_OPTIONS = (
     click.option("--task", metavar="ID", help="For which task."),
     click.option("--chat", metavar="ID", help="In which conversation."),
     click.option("--session", metavar="ID", help="In which session."),
-    click.option("--timezone", default="UTC", metavar="ZONE", help="Of plain dates, such as Europe/Zurich."),
+    click.option(
+        "--timezone",
+        default="UTC",
+        metavar="ZONE",
+        help="Of plain dates and asked days: Europe/Zurich.",
+    ),
     click.option("--embedder", metavar="SPEC", help="local, none, or http://…/v1#MODEL; EBBTIDE_EMBEDDER otherwise."),
     click.option("--json", "as_json", is_flag=True, help="Answer with JSON, errors too."),
     click.option("--debug", is_flag=True, help="Show where an error happened."),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-__all__ = ["CONTENT", "LONGEST_PHRASE", "Lexicon", "Meaning", "fold_word", "language_of", "lexicon"]
+__all__ = ["CONTENT", "LONGEST_PHRASE", "Lexicon", "Meaning", "fold_word", "language_of", "lexicon", "saying_nothing"]
 
 # Of each language the words for a kind, by comma where each has a value of its own, counted from 0; `_` joins a phrase.
 # Accents are left out, since many leave them out. Month and weekday names are those of the Unicode CLDR, with the
@@ -49,7 +49,8 @@ ENGLISH = {
     "half": "first_half_of the_first_half_of,second_half_of the_second_half_of",
     "holiday": "christmas xmas,new_year_s_eve,halloween",
     "stop": "what which when did was were is are do does who how where why we i you he she they it with have has had "
-    "my our his her their not there that these those will would can could should be been",
+    "my our his her their not there that these those will would can could should be been "
+    "happened happen happening done doing going up me us all anything everything something",
 }
 GERMAN = {
     "month": "januar janner,februar,marz maerz,april,mai,juni,juli,august,september,oktober okt,november,dezember dez",
@@ -83,7 +84,8 @@ GERMAN = {
     "late": "ende",
     "holiday": "weihnachten,silvester,halloween",
     "stop": "und ist was wann wer wie wo warum wir ich du er sie es hat haben wurde wurden war waren nicht mit auf ein "
-    "eine hier uns im am ging passierte passiert gab",
+    "eine hier uns im am ging passierte passiert gab "
+    "geschah gemacht getan los alles mich sich",
 }
 FRENCH = {
     "month": "janvier janv,fevrier fevr,mars,avril avr,mai,juin,juillet juil,aout,septembre,octobre,novembre,decembre",
@@ -115,7 +117,8 @@ FRENCH = {
     "late": "fin",
     "holiday": "noel,,halloween",
     "stop": "le la les de des du et est que qu qui quand comment pourquoi nous je tu il elle on a ce c pour avec pas "
-    "une un sur avons fait quoi s d l ont etait j",
+    "une un sur avons fait quoi s d l ont etait j "
+    "passe arrive est t",
 }
 SPANISH = {
     "month": "enero,febrero,marzo,abril,mayo,junio,julio,agosto,septiembre setiembre,octubre,noviembre,diciembre",
@@ -147,7 +150,8 @@ SPANISH = {
     "mid": "mediados_de",
     "late": "finales_de fines_de",
     "holiday": "navidad,nochevieja,halloween",
-    "stop": "el la los las de del y es que quien cuando donde como por para con no una se lo hicimos fue paso al hubo",
+    "stop": "el la los las de del y es que quien cuando donde como por para con no una se lo hicimos fue paso al hubo "
+    "hicieron hice hizo pasado todo",
 }
 ITALIAN = {
     "month": "gennaio,febbraio,marzo,aprile,maggio,giugno,luglio,agosto,settembre,ottobre,novembre,dicembre",
@@ -180,7 +184,7 @@ ITALIAN = {
     "late": "fine",
     "holiday": "natale,,halloween",
     "stop": "il lo la gli le di del e che cosa chi quando dove come perche per con non una si abbiamo fatto nel "
-    "era sono",
+    "era sono successo accaduto ho ha hai tutto",
 }
 PORTUGUESE = {
     "month": "janeiro,fevereiro,marco,abril,maio,junho,julho,agosto,setembro,outubro,novembro,dezembro",
@@ -214,7 +218,7 @@ PORTUGUESE = {
     "late": "fim_de fim_do final_de final_do",
     "holiday": "natal,,halloween",
     "stop": "o a os as de do da e que quem quando onde como por para com nao uma um se em no na fizemos foi "
-    "aconteceu houve",
+    "aconteceu houve fiz fez feito tudo",
 }
 DUTCH = {
     "month": "januari,februari,maart,april,mei,juni,juli,augustus,september,oktober okt,november,december",
@@ -247,7 +251,7 @@ DUTCH = {
     "late": "eind",
     "holiday": "kerstmis,,halloween",
     "stop": "de het een en is wat wie wanneer waar hoe waarom we wij ik je hij zij niet met op van hebben heeft deden "
-    "gebeurde hier er waren ging",
+    "gebeurde hier er waren ging gedaan gebeurd alles",
 }
 POLISH = {
     "month": "styczen stycznia styczniu,luty lutego lutym,marzec marca marcu,kwiecien kwietnia kwietniu,maj maja maju,"
@@ -316,7 +320,8 @@ RUSSIAN = {
     "mid": "середине",
     "late": "конце",
     "holiday": ",,хэллоуин",
-    "stop": "что кто когда где как почему мы я ты он она не с в на и был была было были произошло сделали случилось",
+    "stop": "что кто когда где как почему мы я ты он она не с в на и был была было были произошло сделали "
+    "случилось делали делал сделал",
 }
 LANGUAGES: Mapping[str, Mapping[str, str]] = {
     "en": ENGLISH,
@@ -428,6 +433,11 @@ def _add(made: Lexicon, language: str, kind: str, phrase: tuple[str, ...], value
     made.starts.add(phrase[0])
     if kind in CONTENT and phrase != (YEAR_OR_ARTICLE,):
         made.telling.add(phrase[-1])
+
+
+def saying_nothing(language: str) -> set[str]:
+    """The folded words of a language that ask without saying about what: those of its grammar, and of its lexicon."""
+    return lexicon().languages[language]
 
 
 def language_of(words: Sequence[str]) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from zoneinfo import ZoneInfo
 
-from ebbtide.read.time_phrases import Phrases, Unit
+from ebbtide.read.calendar_days import Unit
+from ebbtide.read.calendar_words import fold_word, saying_nothing
+from ebbtide.read.time_phrases import Phrases
 from ebbtide.read.time_tokens import may_hold_time, tokens_of
 from ebbtide.read.windows import Span, Window, span_of
 
@@ -41,12 +44,19 @@ def asked_window(text: str, asked_at: datetime, timezone: str = "UTC") -> Window
     except OverflowError:
         return None
     text, tokens, language = tokens_of(text)
-    spans = tuple(dict.fromkeys(_spans(Phrases(tokens, today, language), asked_at, zone, text)))
-    return Window(spans[:MOST_SPANS], timezone) if spans else None
+    found = list(islice(_spans(Phrases(tokens, today, language), asked_at, zone, text), MOST_SPANS))
+    if not found:
+        return None
+    dated, nothing = {place for _, places in found for place in places}, saying_nothing(language)
+    alone = all(
+        place in dated or "word" not in token.kinds or fold_word(text[token.start : token.end]) in nothing
+        for place, token in enumerate(tokens)
+    )
+    return Window(tuple(dict.fromkeys(span for span, _ in found)), timezone, alone)
 
 
-def _spans(phrases: Phrases, asked_at: datetime, zone: ZoneInfo, text: str) -> Iterator[Span]:
-    """The stretches of time in a text, from left to right."""
+def _spans(phrases: Phrases, asked_at: datetime, zone: ZoneInfo, text: str) -> Iterator[tuple[Span, range]]:
+    """The stretches of time in a text from left to right, each with the places of its tokens."""
     place = 0
     while place < len(phrases.tokens):
         span, following = None, place + 1
@@ -66,7 +76,7 @@ def _spans(phrases: Phrases, asked_at: datetime, zone: ZoneInfo, text: str) -> I
             # What the calendar does not have, or what lies beyond it, is no date.
             following = phrases.beyond(place)
         if span is not None:
-            yield span
+            yield span, range(place, following)
         place = following
 
 

@@ -115,6 +115,8 @@ def trace_of(searched: Searched) -> Trace:
         ),
         notes=(*searched.notes, *dispute_notes(searched)),
         resurrected=searched.resurrected,
+        asked_time=() if (window := searched.question.window) is None else tuple(span.told() for span in window.spans),
+        time_filter=searched.time_filter,
         milliseconds=dict(searched.milliseconds),
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ebbtide.checks import check_flag, check_moment, check_texts, check_word
+from ebbtide.checks import check_flag, check_moment, check_texts, check_timezone, check_word
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import NamespaceScope, read_scope
 from ebbtide.read.filters import CompiledFilter, compile_filter
@@ -26,7 +26,7 @@ NARROWED = frozenset({"namespaces", "kinds", "labels", "tags", "where"})
 SCOPED = NARROWED | {"as_of", "valid_at", "include_superseded"}
 """The public arguments of everything that reads."""
 
-ASKED = SCOPED | {"profile", "intent", "limit", "min_score", "min_similarity", "vector", "rerank"}
+ASKED = SCOPED | {"profile", "intent", "limit", "min_score", "min_similarity", "vector", "rerank", "timezone"}
 """The public arguments of everything that searches."""
 
 
@@ -120,12 +120,15 @@ def make_scope(
     as_of: Any = None,
     valid_at: Any = None,
     include_superseded: bool = False,
+    timezone: str | None = None,
 ) -> Scope:
     """The scope that a read's arguments describe. A moment read `as_of` is also when things must have been true.
 
     Raises:
         InvalidInput: an argument is malformed; the error names it.
     """
+    if timezone is not None:
+        caller = replace(caller, timezone=check_timezone(timezone))
     past = check_moment(as_of, "as_of", caller.timezone)
     true_at = check_moment(valid_at, "valid_at", caller.timezone)
     return Scope(

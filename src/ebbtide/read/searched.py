@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ebbtide.read.words import Terms
     from ebbtide.types import Memory
 
-__all__ = ["Chosen", "Searched"]
+__all__ = ["Chosen", "Searched", "TimeFilter"]
+
+TimeFilter = Literal["applied", "too_few"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Searched:
     """Everything one search came to know; hits, traces and explanations are made of it.
 
     `resurrected` are memories that had faded and were brought back to life for it.
+    `time_filter` says what became of it where the profile has one and the query names a time.
     `rerank_scores` are in [0, 1], one a candidate, NaN where it was not reranked; None where nothing was.
     """
 
@@ -66,6 +69,7 @@ class Searched:
     milliseconds: Mapping[str, float]
     resurrected: tuple[UUID, ...] = ()
     rerank_scores: NDArray[np.float64] | None = None
+    time_filter: TimeFilter = None
 
     @property
     def selection(self) -> Selection:

@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbtide.types import TimeWindow
+
 __all__ = ["Days", "OpenDays", "Precision", "Span", "Window", "day_days", "day_start", "month_days", "span_of"]
 
 Precision = Literal["hour", "day", "week", "month", "season", "year", "open"]
@@ -71,6 +73,12 @@ class Span:
         """Whether the query did not say the year."""
         return self.days is not None and self.days.guessed
 
+    def told(self) -> TimeWindow:
+        """The stretch as it is told."""
+        return TimeWindow(
+            start=self.start, end=self.end, text=self.text, precision=self.precision, guessed=self.guessed
+        )
+
     def days_after(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
         """How many days after it each moment lies, in seconds since 1970 UTC: 0 within it, infinity before it.
 
@@ -90,10 +98,24 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The stretches of time a query asks about, in the order they are named, and the zone their days are of."""
+    """The stretches of time a query asks about, in the order they are named, and the zone their days are of.
+
+    `alone` says that it asks about nothing else, as "what did we do yesterday" does.
+    """
 
     spans: tuple[Span, ...]
     timezone: str
+    alone: bool = False
+
+    def __str__(self) -> str:
+        return ", ".join(f"{span.text} ({_shown(span.start)} to {_shown(span.end)})" for span in self.spans)
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether a moment lies in the window as it is asked about."""
+        return any(
+            (span.start is None or span.start <= moment) and (span.end is None or moment < span.end)
+            for span in self.spans
+        )
 
     def days_after(self, dated: NDArray[np.float64], created: NDArray[np.float64]) -> NDArray[np.float64]:
         """How many days after the window each memory lies, by the moments they are dated and were written, shape (n,).
@@ -124,6 +146,10 @@ class Window:
                     moved = span_of(span.days.in_year(year - span.days.first.year), zone, span.text)
                     others += [] if moved is None else [moved]
         return others
+
+
+def _shown(moment: datetime | None) -> str:
+    return "any time" if moment is None else moment.isoformat()
 
 
 def _nearest(spans: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np.float64]:

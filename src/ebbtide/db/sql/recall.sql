@@ -263,7 +263,7 @@ ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s;
 
 -- name: judge
 -- One memory measured against a query: which condition of the scope it fails, how near it is, which words it holds.
-SELECT m.status, m.maturity, m.superseded_by, m.expires_at, m.valid_from, m.invalidated_at, m.namespace, {{named}} AS named, {{filtered}} AS filtered,
+SELECT m.status, m.maturity, m.superseded_by, m.expires_at, m.observed_at, m.valid_from, m.created_at, m.invalidated_at, m.namespace, {{named}} AS named, {{filtered}} AS filtered,
        (1 - (m.embedding <=> %(vector)s::halfvec))::float8 AS similarity, m.embedding IS NOT NULL AS has_vector,
        (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS t(query) WHERE m.search @@ t.query)::integer AS words
 FROM {{source}}
