@@ -113,8 +113,7 @@ async def search(
     trial: Rule | None = None,
     **narrowed: Any,
 ) -> Searched:
-    """Search, score and select. "In May" is seen from `asked_at`, which is now unless the moment of asking lies back.
-
+    """Search, score and select. "In May" is seen from `asked_at`, which is now unless the moment of asking lies back;
     `trial` is a rule that counts for this search although it is not saved.
 
     Raises:
