@@ -70,12 +70,11 @@ async def context(
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)
     links, paths = await read_beside(engine, searched, hits)
     gathered = Gathered(hits, memories, inside, links, tokens, paths)
-    return block_of(engine, caller, searched, gathered, kept_back, budget=budget, style=style)
+    return block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
 
 
 def block_of(
     engine: Engine,
-    caller: Caller,
     searched: Searched,
     gathered: Gathered,
     kept_back: Sequence[Omission],
@@ -85,9 +84,8 @@ def block_of(
 ) -> ContextBlock:
     """The block of what was gathered, in the sections and shares that the intent asks for."""
     window, nonce = WINDOWS[searched.purpose.intent], secrets.token_hex(4)
-    entries = entries_of(
-        gathered, Writer(searched.rules, ZoneInfo(searched.scope.caller.timezone), nonce, gathered.titled)
-    )
+    zone = ZoneInfo(searched.scope.caller.timezone)
+    entries = entries_of(gathered, Writer(searched.rules, zone, nonce, gathered.titled))
     shares = shares_of(window, {part_of(entry.section) for entry in entries}, budget)
     layout = Layout(nonce, window.order if gathered.titled else None)
     filled = fill(entries, layout, shares, engine.counter.count)
