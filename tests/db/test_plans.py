@@ -20,7 +20,9 @@ from ebbtide.db.database import SESSION, Transaction
 from ebbtide.db.statements import compiled
 from ebbtide.jobs.index import build_vector_index
 from ebbtide.models.fake import FakeEmbedder
+from ebbtide.read.scope import make_scope
 from ebbtide.settings import Settings
+from ebbtide.types import Caller
 from tests.stores import DIMENSION, SETTINGS, START, connected, database_of, fresh_database, separate_server
 
 ROWS = 2_500
@@ -153,6 +155,21 @@ LOOKUPS: list[tuple[str, dict[str, Any]]] = [
     ("remember.neighbours", {"places": [0], "chats": ["c1"], "sequences": [5]}),
     ("memory.following_turns", {"chat": "c1", "sequence": 5}),
     ("recall.rows", {"ids": [UUID(int=1)], "counter": "fake"}),
+    ("fade.curve", {"id": UUID(int=1)}),
+    ("fade.decay", {"after": UUID(int=0), "limit": 5_000}),
+    ("fade.reinforce", {"ids": [UUID(int=1)], "counts": [1], "moments": [START]}),
+    (
+        "fade.remembered",
+        {
+            **make_scope(Caller("default", "default"), START).parameters(),
+            "terms": ["'w17'"],
+            "any_term": "'w17'",
+            "idfs": [1.0],
+            "hits": [UUID(int=1)],
+            "enough": 3,
+            "limit": 10,
+        },
+    ),
 ]
 
 
