@@ -42,7 +42,8 @@ async def decay(engine: Engine, tenant: str) -> int:
 
     This writes down what reading adds anyway: what any number of whole days takes is known in advance, so a memory is
     worth the same at every moment whether the job ran or not. One that was never accessed has no row, and gets none
-    here: reading takes the defaults and the days since its creation.
+    here: reading takes the defaults and the days since its creation, while a row for each of a million memories took
+    twice as long to insert as all of them take to decay (`benchmarks/decay.py`).
     """
     now, after, changed = engine.clock.now(), FIRST, 0
     while True:
