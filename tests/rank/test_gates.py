@@ -234,3 +234,13 @@ def test_withholding_until_nothing_is_new_returns_nothing_private(data, profile:
     while found := private.intersection(kept(profile, rows, withheld=withheld)):
         withheld.extend(found)
     assert kept(profile, rows, withheld=withheld) == kept(profile, rows, withheld=sorted(private))
+
+
+def test_of_what_the_cap_made_equal_the_one_that_was_worth_more_comes_first() -> None:
+    rows = candidates(ids=["a", "b", "c"], similarity=[0.85, 0.95, 0.9], created_at=[NOW, days_ago(1), days_ago(2)])
+    scored = score(ERYX, rows, now=NOW)
+    assert scored.values.tolist() == [1.0, 1.0, 1.0]
+    assert [rows.ids[place] for place in select(ERYX, rows, scored).kept.tolist()] == ["b", "c", "a"]
+    assert scored.cut is not None
+    assert (scored.cut > 0).all()
+    assert score(TIDE, rows, now=NOW).cut is None

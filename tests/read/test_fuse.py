@@ -59,9 +59,7 @@ def test_the_fused_score_is_the_base_and_ranks_say_where_it_comes_from(told: Ebb
     answer = told.recall(TWO, profile=OPEN, trace=True)
     assert answer.trace is not None
     assert answer.trace.queries == (TWO, "Anthropic", "OpenAI")
-    assert {hit.content for hit in answer.hits[:3]} == {
-        "Anthropic makes Claude", "OpenAI makes GPT", "Anthropic and OpenAI both train models",
-    }  # fmt: skip
+    assert answer.hits[0].content == "Anthropic and OpenAI both train models"
     for candidate in answer.trace.candidates:
         assert len(candidate.ranks) == 3
         fused = sum(1 / (60 + rank) for rank in candidate.ranks if rank) / (3 / 61)

@@ -135,8 +135,9 @@ def select(
     The order: similarity floor, confidence floor, relevance floor, minimum, relative cut-off, personal data, needless
     full-text fallback, duplicates, the limit. What a gate drops is refilled from the next candidates.
 
-    Results are sorted by relevance; ties by the newer creation, then by id. A row that full text found is never lost
-    to the similarity floor. Ask for other thresholds or another limit with `narrow` before scoring.
+    Results are sorted by relevance; ties by what the cap took, the most first, since those were worth the most, then by
+    the newer creation, then by id. A row that full text found is never lost to the similarity floor. Ask for other
+    thresholds or another limit with `narrow` before scoring.
 
     What was `reranked` is sorted by its relevance there, ties by the reranker's score first, and duplicates are folded
     by it. The gates judge `scored`, the relevance without a reranker, so that the same rows pass whether or not it
@@ -216,8 +217,10 @@ def _drop_little_relevant(sieve: _Sieve, profile: Profile, values: Floats) -> No
 def _order(open_: Booleans, candidates: Candidates, scored: Scored, reranked: Reranked | None) -> Integers:
     positions = np.flatnonzero(open_)
     columns = [-np.nan_to_num(candidates.created_at[positions], nan=-np.inf), -scored.values[positions]]
+    if (cut := scored.cut) is not None:
+        columns.insert(1, -cut[positions])
     if reranked is not None:
-        columns.insert(1, -np.nan_to_num(reranked.scores[positions], nan=-1.0))
+        columns.insert(len(columns) - 1, -np.nan_to_num(reranked.scores[positions], nan=-1.0))
     order = np.lexsort(columns)
     columns, positions = [column[order] for column in columns], positions[order]
     tied = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])

@@ -49,6 +49,11 @@ class Scored:
     contributions: Floats
     names: tuple[str, ...]
 
+    @property
+    def cut(self) -> Floats | None:
+        """What the profile's cap took from each value, ≥ 0, shape (n,); None without a cap."""
+        return -self.contributions[:, self.names.index("cap")] if "cap" in self.names else None
+
 
 def full_text_hits(profile: Profile, candidates: Candidates) -> Booleans:
     """Which candidates came in by full text alone, shape (n,).
