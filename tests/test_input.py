@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import math
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -153,6 +155,18 @@ def asks(memory: Any) -> dict[str, Any]:
         "mode": lambda value: memory.rules.set_personal_data(value),
         "rule": lambda value: memory.rules.add("vector.x", default_kind=value),
         "saved": lambda value: memory.profiles.save({"name": "own", "law": value}),
+        "rating": lambda value: memory.feedback(some.id, value),
+        "succeeded": lambda value: memory.record_run("x", "y", succeeded=value if value is not True else 1),
+        "allow_pending": lambda value: memory.remember("x", allow_pending=value if value is not True else 1),
+        "task": lambda value: memory.record_run("x", "y", task=value),
+        "chat": lambda value: memory.record_run("x", "y", chat=value),
+        "released": lambda value: memory.holds.list(released=value if value is not True else 1),
+        "held": lambda value: memory.holds.place(value, reason="x"),
+        "reason": lambda value: memory.holds.place(user="ana", reason=value),
+        "filter": lambda value: memory.forget_where(value),
+        "ids": lambda value: memory.forget_where(ids=value),
+        "dry_run": lambda value: memory.forget_where(ids=[some.id], dry_run=value if value is not True else 1),
+        "token": lambda value: memory.forget_where(ids=[some.id], dry_run=False, token=value),
     }
 
 
@@ -169,6 +183,55 @@ def test_no_verb_breaks_on_an_odd_value(memory: Ebbtide) -> None:
             except Exception as error:  # noqa: BLE001 - what is sought
                 broken.append(f"{name} of {shown(value)}: {type(error).__name__} {str(error)[:80]}")
     assert broken == []
+
+
+def test_what_is_no_filter_is_not_taken_for_none(memory: Ebbtide) -> None:
+    memory.remember("The harbour channel is 77.", kind="note")
+    for value in (0, "", [], False, np.zeros(3), np.zeros(0)):
+        given: Any = value
+        with pytest.raises(InvalidInput):
+            memory.forget_where(given, kinds="note")
+        with pytest.raises(InvalidInput):
+            memory.holds.place(given, user="ana", reason="a case")
+
+
+def test_endless_ids_are_not_waited_for(memory: Ebbtide) -> None:
+    endless: Any = repeat(new_id(datetime(2026, 1, 1, tzinfo=UTC)))
+    with pytest.raises(InvalidInput) as caught:
+        memory.forget_where(ids=endless)
+    assert caught.value.field == "ids"
+
+
+@pytest.mark.parametrize("token", ["1-\ud800", "99999999999-\udfff", "9" * 11 + "-" + "\0" * 64, "-", "1" * 5_000])
+def test_a_token_of_odd_letters_is_refused(memory: Ebbtide, token: str) -> None:
+    some = memory.remember("The harbour channel is 77.").memory
+    assert some is not None
+    with pytest.raises(EbbtideError) as caught:
+        memory.forget_where(ids=[some.id], dry_run=False, token=token)
+    assert caught.value.field == "token"
+    assert memory.get(some.id).revision == some.revision
+
+
+@pytest.mark.parametrize("odd", [name for name in ODD if name not in ("surrogate", "long")])
+def test_a_store_is_not_opened_with_odd_parts(odd: str) -> None:
+    for field in ("settings", "clock", "embedder", "reranker"):
+        given: dict[str, Any] = {field: ODD[odd]}
+        with pytest.raises(InvalidInput) as caught:
+            Ebbtide.open("postgresql://nobody@127.0.0.1:1/none", **given)
+        assert caught.value.field == field
+
+
+def test_a_moment_that_no_calendar_has_in_utc_is_not_imported(memory: Ebbtide) -> None:
+    late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))
+    with pytest.raises(InvalidInput) as caught:
+        memory.import_records([{"content": "The harbour channel is 77.", "observed_at": late}])
+    assert caught.value.field == "line 1"
+
+
+def test_a_reason_that_shows_nothing_is_none(memory: Ebbtide) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        memory.holds.place(user="ana", reason="\u200b\u2800")
+    assert caught.value.field == "reason"
 
 
 @pytest.mark.parametrize("argument", ["foo", "trace", "asked_at", "trial"])
@@ -204,7 +267,69 @@ def test_a_single_item_is_scored_by_nothing_odd(odd: str) -> None:
     with pytest.raises(InvalidInput):
         relevance(ODD[odd], similarity=0.5)
     with pytest.raises(InvalidInput):
-        reciprocal_rank_fusion([["a"]], k=ODD[odd] if ODD[odd] is not True else 0)
+        reciprocal_rank_fusion([["a"]], k=ODD[odd])
+
+
+@pytest.mark.parametrize("odd", [name for name in ODD if name not in ("long", "surrogate")])
+def test_labels_and_bonuses_that_are_none_are_refused(odd: str) -> None:
+    given: dict[str, Any] = {"labels": [ODD[odd]], "bonuses": [ODD[odd], math.nan]}
+    for field, value in given.items():
+        with pytest.raises(InvalidInput) as caught:
+            relevance("ontheia", similarity=0.5, **{field: value})
+        assert caught.value.field == field
+
+
+@pytest.mark.parametrize("field", ["labels", "bonuses"])
+def test_endless_labels_and_bonuses_are_not_waited_for(field: str) -> None:
+    given: dict[str, Any] = {field: repeat("a" if field == "labels" else 0.1)}
+    with pytest.raises(InvalidInput, match="at most 1,000") as caught:
+        relevance("ontheia", similarity=0.5, **given)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("bonuses", [[1e308, 1e308], [1e308, 1e308, -1e308, -1e308], [-1e308] * 3])
+def test_bonuses_that_no_number_can_hold_are_refused(bonuses: list[float]) -> None:
+    with pytest.raises(InvalidInput, match="finite") as caught:
+        relevance("ontheia", similarity=0.5, bonuses=bonuses)
+    assert caught.value.field == "bonuses"
+
+
+NO_LISTS: dict[str, Any] = {
+    "none": None,
+    "number": 3,
+    "text": "ab",
+    "bytes": b"ab",
+    "object": {"a": 1},
+    "type": object,
+    "generator": iter([["a"]]),
+    "a number as a list": [["a"], 7],
+    "none as a list": [None],
+    "text as a list": ["ab"],
+    "lists as items": [["a", ["b"]]],
+    "objects as items": [[{"id": 1}]],
+    "endless": [range(10**9)],
+    "endlessly many": range(10**9),
+}
+
+
+@pytest.mark.parametrize("odd", NO_LISTS)
+def test_what_are_no_rankings_is_not_fused(odd: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        reciprocal_rank_fusion(NO_LISTS[odd])
+    assert caught.value.field == "lists"
+
+
+def test_true_is_no_number_to_fuse_with() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        reciprocal_rank_fusion([["a"]], k=True)
+    assert caught.value.field == "k"
+
+
+@pytest.mark.parametrize("odd", ["text", 3, {"\ud800": 1}])
+def test_what_is_no_profile_is_named_so(odd: Any) -> None:
+    with pytest.raises(InvalidProfile) as caught:
+        parse_profile(odd)
+    assert caught.value.field == "profile"
 
 
 def test_a_single_item_is_scored_by_a_profile_as_a_mapping() -> None:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from ebbtide.checks import check_caller
+from ebbtide.checks import check_caller, check_flag
 from ebbtide.errors import Conflict, InvalidInput
 from ebbtide.evidence import Candidate, Erasure, Forgetting, Receipt
 from ebbtide.forget.deed import forget_all
@@ -109,8 +109,7 @@ async def forget_where(
 ) -> Forgetting:
     """Show what a filter meets, or with the token of that forget just this. See `AsyncEbbtide.forget_where`."""
     async with refusals_audited(engine, caller, "forget where"):
-        if not isinstance(dry_run, bool):
-            raise InvalidInput("dry_run must be true or false.", field="dry_run", remedy="Give a boolean.")
+        check_flag(dry_run, "dry_run")
         now = engine.clock.now()
         if query is not None:
             return await _preview_query(engine, caller, query, dry_run, {"where": filter, **narrowed})

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ebbtide.checks import check_moment, check_text
+from ebbtide.checks import check_flag, check_moment, check_text, check_word
 from ebbtide.errors import Conflict, InvalidInput
 from ebbtide.govern.access import WRITE, rebound, requires
 from ebbtide.govern.audit import write as write_audit
@@ -206,10 +206,7 @@ async def feedback(engine: Engine, caller: Caller, memory_id: UUID | str, rating
     """Record how useful a memory was. See `AsyncEbbtide.feedback`."""
     now = engine.clock.now()
     id_ = parse_id(memory_id, "memory_id")
-    if rating not in RATINGS:
-        raise InvalidInput(
-            f"{str(rating)[:40]!r} is not a rating.", field="rating", remedy=f"Use one of {', '.join(RATINGS)}."
-        )
+    check_word(rating, "rating", RATINGS, "a rating")
     async with engine.database.transaction(caller.tenant) as transaction:
         await lock_memory(transaction, caller, id_, None)
         if rating != "neutral":
@@ -232,6 +229,7 @@ async def record_run(
 ) -> list[Remembered]:
     """Remember what was asked and answered in a run. See `AsyncEbbtide.record_run`."""
     place = await rebound(engine, caller, verb="record_run", task=task, chat=chat)
+    check_flag(succeeded, "succeeded")
     longest = engine.settings.max_content_characters
     asked = without_echo(check_text(input, "input", longest)).own.strip()
     said = without_echo(check_text(output, "output", longest))

@@ -60,12 +60,12 @@ class Store:
         tokenizer: Callable[[str], int] | None = None,
         must_exist: bool = False,
     ) -> None:
-        self.settings = settings or Settings.from_environment()
+        self.settings = Settings.from_environment() if settings is None else check_settings(settings)
         self.location = check_location(self.settings.store if location is None else location)
         self._must_exist = must_exist
         self._process = os.getpid()
-        self.clock = clock or SystemClock()
-        spec = self.settings.embedder if embedder == "" else embedder
+        self.clock = SystemClock() if clock is None else check_clock(clock)
+        spec = self.settings.embedder if isinstance(embedder, str) and not embedder else embedder
         # An embedder that the caller brought may serve other stores too, and stays the caller's to close.
         self._owns_embedder = isinstance(spec, str)
         self.embedder = self._create(spec) if isinstance(spec, str) else check_embedder(spec)
@@ -80,7 +80,7 @@ class Store:
             timeout_seconds=self.settings.intent_model_timeout_seconds,
         )
         self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
-        judge = self.settings.reranker if reranker == "" else reranker
+        judge = self.settings.reranker if isinstance(reranker, str) and not reranker else reranker
         self._owns_reranker = isinstance(judge, str)
         self.reranker = self._create_reranker(judge) if isinstance(judge, str) else check_reranker(judge)
         self.closed = False
@@ -218,6 +218,26 @@ class Store:
         self._engine = None
         self.closed = True
         await self._exits.aclose()
+
+
+def check_settings(settings: Any) -> Settings:
+    """The settings themselves, if they are."""
+    if not isinstance(settings, Settings):
+        raise InvalidInput(
+            f"{shown(settings)} is no Settings.",
+            field="settings",
+            remedy="Give a Settings, or None for those of the environment.",
+        )
+    return settings
+
+
+def check_clock(clock: Any) -> Clock:
+    """The clock itself, if it is one."""
+    if isinstance(clock, type) or not callable(getattr(clock, "now", None)):
+        raise InvalidInput(
+            f"{shown(clock)} is no clock.", field="clock", remedy="Give an object with a method now(), or None."
+        )
+    return clock
 
 
 def check_embedder(embedder: Any) -> Any:

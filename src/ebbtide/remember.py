@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ebbtide.checks import check_flag
 from ebbtide.errors import Conflict, InvalidInput, ModelError, StaleRevision
 from ebbtide.govern.access import WRITE, requires
 from ebbtide.govern.audit import write as write_audit
@@ -80,6 +81,7 @@ async def remember_many(
         NotFound: a memory that should be superseded does not exist.
         Forbidden: the policy does not let the caller write there.
     """
+    check_flag(allow_pending, "allow_pending")
     check_session_revision(caller, session_revision)
     now = engine.clock.now()
     checked = without_blocks(check_all(engine, caller, drafts, now))

@@ -13,6 +13,7 @@ from ebbtide.evidence import Hold
 from ebbtide.forget.selection import check_ids, filter_form, is_empty, user_patterns
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.read.scope import make_scope
+from ebbtide.text import is_blank
 from ebbtide.types import Caller
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ async def keep_hold(
         NotFound: an id is of no memory.
     """
     text = check_text(reason, "reason", LONGEST_REASON).strip()
-    if not text:
+    if is_blank(text):
         raise InvalidInput("A hold needs a reason.", field="reason", remedy="Say why, or name the case.")
     if "ids" in covers:
         ids = [UUID(id_) for id_ in covers["ids"]]

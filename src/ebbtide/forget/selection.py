@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -34,16 +35,17 @@ def check_ids(ids: Any) -> list[UUID]:
     Raises:
         InvalidInput: it is no list of at least one id.
     """
-    given: list[Any] = [] if isinstance(ids, str) or not isinstance(ids, Iterable) else list(cast("Iterable[Any]", ids))
+    listed = isinstance(ids, Iterable) and not isinstance(ids, str)
+    given: list[Any] = list(islice(cast("Iterable[Any]", ids), MOST_IDS + 1)) if listed else []
     if not 0 < len(given) <= MOST_IDS:
         raise InvalidInput("ids must be a list of ids.", field="ids", remedy=f"Give 1 to {MOST_IDS:,} of them.")
     return sorted({parse_id(id_, "ids") for id_ in given})
 
 
 def filter_form(given: Filter | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """A filter as the object that says it; None for an empty one."""
+    """A filter as the object that says it; None for an empty one, and what is none as it is, to be refused."""
     form = given.form if isinstance(given, Filter) else given
-    return form or None
+    return None if isinstance(form, Mapping) and not form else form
 
 
 def is_empty(scope: Scope, ids: Sequence[UUID] | None) -> bool:
@@ -89,7 +91,7 @@ def check_token(
     ends = now + timedelta(seconds=int(seconds) - now.timestamp())
     if ends <= now:
         raise Conflict("The token has expired.", field="token", remedy="Look again with dry_run=True.")
-    if not hmac.compare_digest(make_token(scope, ids, matched, ends).encode(), token.encode()):
+    if not hmac.compare_digest(make_token(scope, ids, matched, ends).encode(), token.encode(errors="replace")):
         raise Conflict(
             "What the filter meets is not what the dry run saw.",
             field="token",

@@ -153,7 +153,11 @@ async def rebound(engine: Engine, caller: Caller, *, verb: str, **names: str | N
         InvalidInput: a name is not acceptable.
         Forbidden: the caller is bound to another.
     """
-    changes = {name: value for name, value in names.items() if value is not None and value != getattr(caller, name)}
+    changes = {
+        name: value
+        for name, value in names.items()
+        if value is not None and not (isinstance(value, str) and value == getattr(caller, name))
+    }
     bound = next((name for name in changes if getattr(caller, name) is not None), None)
     if caller.access is not None and bound is not None:
         error = Forbidden(f"The handle is bound to its {bound}.", field=bound, remedy="Make another with as_agent.")

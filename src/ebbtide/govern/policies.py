@@ -142,7 +142,7 @@ class Policy(BaseModel):
             return handler(data)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            field = ".".join(str(step) for step in first["loc"]) or None
+            field = ".".join(str(step) for step in first["loc"]) or "policy"
             if first["type"] == "extra_forbidden":
                 raise InvalidInput(
                     f"A policy has no field {field!r}.",
@@ -150,7 +150,7 @@ class Policy(BaseModel):
                     remedy=f"It has {', '.join(cls.model_fields)}.",
                 ) from error
             raise InvalidInput(
-                f"{field or 'The policy'} is not acceptable: {first['msg']}.",
+                f"{field} is not acceptable: {first['msg']}.",
                 field=field,
                 remedy="Correct that value, or leave it out to inherit it.",
             ) from error

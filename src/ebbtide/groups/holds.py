@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ebbtide.checks import check_flag
 from ebbtide.evidence import Hold
 from ebbtide.forget.holds import covers_of, keep_hold, list_holds, release_hold
 from ebbtide.forget.tombstone import lock
@@ -62,7 +63,12 @@ class AsyncHolds(Group):
         return hold
 
     async def list(self, *, released: bool = False) -> list[Hold]:
-        """Holds, the newest first: those that last, or with `released` all there ever were."""
+        """Holds, the newest first: those that last, or with `released` all there ever were.
+
+        Raises:
+            InvalidInput: `released` is neither true nor false.
+        """
+        check_flag(released, "released")
         engine = await self._admitted()
         async with engine.database.transaction(self.caller.tenant, snapshot=True) as transaction:
             return await list_holds(transaction, self.caller.tenant, released=released)

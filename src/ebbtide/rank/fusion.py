@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ __all__ = ["fused_scores", "highest_fused_score", "ranking_of", "reciprocal_rank
 
 Item = TypeVar("Item", bound=Hashable)
 LARGEST_K = 1e9
+MOST_RANKED = 1_000_000
 K = 60
 
 
@@ -27,11 +28,12 @@ def reciprocal_rank_fusion(lists: Sequence[Sequence[Item]], k: float = K) -> lis
     that a list repeats counts there by its best rank. Source: Cormack et al. 2009; Eryx 4.3 (k = 60).
 
     Raises:
-        InvalidInput: `k` is not a positive number.
+        InvalidInput: `k` is not a positive number, or `lists` are no lists of items that can be told apart by their
+            hash, 1,000,000 at most in each.
     """
     _check_k(k)
     scores: dict[Item, float] = {}
-    for ranking in lists:
+    for ranking in _check_lists(lists):
         for rank, item in enumerate(dict.fromkeys(ranking), start=1):
             scores[item] = scores.get(item, 0.0) + 1.0 / (k + rank)
     return sorted(scores.items(), key=lambda pair: -pair[1])
@@ -47,8 +49,33 @@ def highest_fused_score(number_of_lists: int, k: float = K) -> float:
     return number_of_lists / (k + 1.0)
 
 
+def _check_lists(lists: Any) -> Sequence[Sequence[Any]]:
+    if not (_is_list(lists) and all(_is_list(ranking) for ranking in lists)):
+        raise InvalidInput(
+            "`lists` must be lists of items, each of at most 1,000,000.",
+            field="lists",
+            remedy="Give one list of ids for each ranking, best first.",
+        )
+    try:
+        for ranking in lists:
+            for item in ranking:
+                hash(item)
+    except TypeError as error:
+        raise InvalidInput(
+            "`lists` hold what has no hash, such as a list or an object.",
+            field="lists",
+            remedy="Rank ids, and look up afterwards what they stand for.",
+        ) from error
+    return lists
+
+
+def _is_list(value: Any) -> bool:
+    is_sequence = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+    return is_sequence and len(cast("Sequence[Any]", value)) <= MOST_RANKED
+
+
 def _check_k(k: float) -> None:
-    if not (isinstance(k, int | float) and 0 < k <= LARGEST_K):
+    if isinstance(k, bool) or not (isinstance(k, int | float) and 0 < k <= LARGEST_K):
         raise InvalidInput(
             f"`k` must be a positive number, not {shown(k)}.", field="k", remedy="Leave it out to use 60."
         )

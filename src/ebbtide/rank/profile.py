@@ -162,7 +162,7 @@ def _invalid_profile(error: ErrorDetails) -> InvalidProfile:
         return InvalidProfile(context["message"], field=context["field"], remedy=context["remedy"])
     # Pydantic names the kind of a factor after its position; to the user it is no part of the path.
     path = [str(step) for i, step in enumerate(error["loc"]) if not (i == 2 and error["loc"][0] == "factors")]
-    field = ".".join(path) or None
+    field = ".".join(path) or "profile"
     match error["type"]:
         case "extra_forbidden":
             known = ", ".join(Profile.model_fields) if len(path) == 1 else "those its description lists"
@@ -170,7 +170,7 @@ def _invalid_profile(error: ErrorDetails) -> InvalidProfile:
         case "missing":
             return InvalidProfile(f"The profile lacks `{field}`.", field=field, remedy="Add it.")
         case _:
-            message = f"`{field or 'The profile'}` is not acceptable: {error['msg']}."
+            message = f"`{field}` is not acceptable: {error['msg']}."
             return InvalidProfile(message, field=field, remedy="Correct that value.")
 
 
@@ -183,7 +183,9 @@ def parse_profile(data: object) -> Profile:
         InvalidProfile: the data is no mapping, or cannot be computed as written; the field is named.
     """
     if not isinstance(data, Mapping):
-        raise InvalidProfile("A profile is a mapping of settings.", remedy="Give an object with `name` and `law`.")
+        raise InvalidProfile(
+            "A profile is a mapping of settings.", field="profile", remedy="Give an object with `name` and `law`."
+        )
     return Profile.model_validate(_without_priorities(cast("Mapping[str, object]", data)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import islice
 from numbers import Real
 from typing import Any, cast
 
@@ -35,6 +36,7 @@ __all__ = ["Relevance", "relevance"]
 
 # A cosine of two equal unit vectors may come out as 1.0000000000000002.
 ROUNDING = 1e-9
+MOST_GIVEN = 1_000
 
 
 class Relevance(BaseModel):
@@ -228,18 +230,29 @@ def _moment(field: str, value: datetime | None) -> float | None:
 def _labels(labels: str | Iterable[str] | None) -> tuple[str, ...]:
     several = _several(labels)
     texts = tuple(label for label in several if isinstance(label, str))
-    if len(texts) < len(several):
-        raise InvalidInput("`labels` must be text, or several texts.", field="labels", remedy="Give a list of strings.")
+    if len(texts) < len(several) or len(several) > MOST_GIVEN:
+        raise InvalidInput(
+            f"`labels` must be text, or several texts, at most {MOST_GIVEN:,}.",
+            field="labels",
+            remedy="Give a list of strings.",
+        )
     return texts
 
 
 def _bonus(bonuses: float | Iterable[float] | None) -> float:
-    return math.fsum(_number("bonuses", bonus) for bonus in _several(bonuses))
+    several = _several(bonuses)
+    if len(several) > MOST_GIVEN:
+        raise InvalidInput(
+            f"`bonuses` are at most {MOST_GIVEN:,} numbers.", field="bonuses", remedy="Give their sum instead."
+        )
+    # A plain sum: fsum fails where numbers of both signs pass what a float holds.
+    return _number("bonuses", sum(_number("bonuses", bonus) for bonus in several))
 
 
 def _several(value: object) -> tuple[object, ...]:
+    """The values given, and of too many only so many that this shows."""
     if value is None:
         return ()
     if isinstance(value, str) or not isinstance(value, Iterable):
         return (value,)
-    return tuple(cast("Iterable[object]", value))
+    return tuple(islice(cast("Iterable[object]", value), MOST_GIVEN + 1))

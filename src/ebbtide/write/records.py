@@ -210,7 +210,7 @@ def _parse(record: str | bytes | Mapping[str, Any]) -> _Record:
         if first["type"] == "extra_forbidden":
             remedy = "Correct its spelling, or take it out; free data belongs in metadata."
         raise InvalidInput(f"{field or 'The record'}: {first['msg']}.", field=field or None, remedy=remedy) from error
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
         raise InvalidInput("The record is not JSON.", remedy="Give an object of JSON values.") from error
 
 
