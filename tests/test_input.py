@@ -166,6 +166,7 @@ def asks(memory: Any) -> dict[str, Any]:
         "filter": lambda value: memory.forget_where(value),
         "ids": lambda value: memory.forget_where(ids=value),
         "dry_run": lambda value: memory.forget_where(ids=[some.id], dry_run=value if value is not True else 1),
+        "confirm": lambda value: memory.erase_tenant(confirm=value),
         "token": lambda value: memory.forget_where(ids=[some.id], dry_run=False, token=value),
     }
 

@@ -238,7 +238,7 @@ async def erase_tenant(engine: Engine, caller: Caller, confirm: str) -> Erasure:
         Held: a legal hold lasts; nothing was erased.
     """
     async with refusals_audited(engine, caller, "erase tenant"):
-        if confirm != caller.tenant:
+        if not isinstance(confirm, str) or confirm != caller.tenant:
             raise InvalidInput(
                 "Erasing a tenant has to be confirmed.", field="confirm", remedy="Give the tenant's name as confirm."
             )
