@@ -23,7 +23,7 @@ from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.rerank import Ordered, depth_of, reorder
-from ebbtide.read.resurrect import resurrect
+from ebbtide.read.resurrect import faded_in, resurrect
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
 from ebbtide.read.searched import Chosen, Searched
@@ -90,7 +90,7 @@ def note_access(engine: Engine, searched: Searched) -> tuple[Hit, ...]:
 
 async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked: Any) -> Searched:
     """As `search`; where little that lives answers, what faded comes back to life first and takes part."""
-    searched = await search(engine, caller, query, **asked)
+    searched = await search(engine, caller, query, reviving=True, **asked)
     revived = await resurrect(engine, searched)
     if revived is None:
         return searched
@@ -111,10 +111,11 @@ async def search(
     rerank: bool | None = None,
     asked_at: datetime | None = None,
     trial: Rule | None = None,
+    reviving: bool = False,
     **narrowed: Any,
 ) -> Searched:
-    """Search, score and select. "In May" is seen from `asked_at`, which is now unless the moment of asking lies back;
-    `trial` is a rule that counts for this search although it is not saved.
+    """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded. `trial` is
+    a rule that counts for this search although it is not saved.
 
     Raises:
         InvalidInput: an argument is not acceptable; the error names it.
@@ -131,15 +132,13 @@ async def search(
         limit=limit, min_score=min_score, min_similarity=min_similarity,
     )  # fmt: skip
     depth = depth_of(engine, ranking, rerank)
-    scope = scope.within(ranking.kinds)
-    question = in_parts(question, ranking)
+    scope, question = scope.within(ranking.kinds), in_parts(question, ranking)
     watch.lap("understand")
     directions, notes = await directions_of(engine, ranking, question, vector)
     watch.lap("embed")
     route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
-    async with engine.database.transaction(
-        caller.tenant, snapshot=True, settings=index_settings(engine, route)
-    ) as transaction:
+    settings = index_settings(engine, route)
+    async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
         terms = await read_words(engine, transaction, question)
         rules = await rules_last_seen(engine, transaction, caller.tenant)
         within = timed = of_asked_time(scope, ranking, question) or scope
@@ -157,6 +156,7 @@ async def search(
                 break
             else:
                 within = scope
+        faded = await faded_in(transaction, scope, ranking, ruled, terms, route, found, chosen) if reviving else ()
     check_revision(caller, chosen.revision)
     ordered = Ordered(scored, chosen)
     if depth:
@@ -164,7 +164,7 @@ async def search(
         watch.lap("rerank")
     return Searched(
         scope, ranking, question, purpose, terms, route, directions[0], found, ordered.scored, ordered.chosen, ruled,
-        (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, rerank_scores=ordered.scores,
+        (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, faded, rerank_scores=ordered.scores,
         time_filter=None if timed is scope else "too_few" if within is scope else "applied",
     )  # fmt: skip
 

@@ -12,50 +12,71 @@ from ebbtide.govern.audit import write as write_audit
 from ebbtide.read.candidates import rarity_of
 
 if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.read.searched import Searched
+    from ebbtide.govern.rules import RuleBook
+    from ebbtide.rank.profile import Profile
+    from ebbtide.read.candidates import Found
+    from ebbtide.read.route import Route
+    from ebbtide.read.scope import Scope
+    from ebbtide.read.searched import Chosen, Searched
+    from ebbtide.read.words import Terms
 
-__all__ = ["resurrect"]
+__all__ = ["faded_in", "resurrect"]
 
 ENOUGH_HITS = 3
 
 
-async def resurrect(engine: Engine, searched: Searched) -> tuple[UUID, ...] | None:
-    """Bring soft-deleted memories of the scope back to life that hold a word of the query, the most telling ones.
+async def faded_in(
+    transaction: Transaction,
+    scope: Scope,
+    profile: Profile,
+    rules: RuleBook,
+    terms: Terms,
+    route: Route,
+    found: Found,
+    chosen: Chosen,
+) -> tuple[UUID, ...]:
+    """The soft-deleted memories of the scope that should come back to life for a query, the most telling first.
 
-    That is for tenants whose memories fade, in the present, and where fewer than min(3, limit) of the hits hold a word
-    of the query. At most as many come back as the recall returns; none that was superseded or found to be wrong, and
-    none whose text a live memory of its namespace says meanwhile. Answers with their ids, in order; with none where
-    another recall was faster, and with None where there was nothing to bring back. Source: Eryx 2.6.
+    They are looked for in the search's own snapshot: of what comes back at the same time, a search sees either the
+    faded memory or the living one. There are none in the past, where memories do not fade, and where min(3, limit) of
+    the hits hold a word of the query. At most as many come as the recall returns; none that was superseded or found to
+    be wrong, and none whose text a live memory of its namespace says meanwhile. Source: Eryx 2.6.
     """
-    scope, terms = searched.scope, searched.terms
-    enough = min(ENOUGH_HITS, searched.profile.limit)
-    if not searched.rules.forgetting or scope.as_of is not None or not terms.words:
-        return None
-    kept = searched.selection.kept
-    if np.count_nonzero(searched.found.lexical[kept]) >= enough:
-        return None
-    values = scope.parameters(with_superseded=False)
-    tenant = scope.caller.tenant
-    async with engine.database.transaction(tenant, snapshot=True) as transaction:
-        rows = await transaction.all(
-            "fade.remembered",
-            **values,
-            terms=terms.queries,
-            any_term=terms.any,
-            idfs=rarity_of(terms, searched.route),
-            hits=[searched.found.candidates.ids[place] for place in kept.tolist()],
-            enough=enough,
-            limit=searched.profile.limit,
-        )
-    if not rows:
+    enough = min(ENOUGH_HITS, profile.limit)
+    kept = chosen.selection.kept
+    if not rules.forgetting or scope.as_of is not None or not terms.words:
+        return ()
+    if np.count_nonzero(found.lexical[kept]) >= enough:
+        return ()
+    rows = await transaction.all(
+        "fade.remembered",
+        **scope.parameters(with_superseded=False),
+        terms=terms.queries,
+        any_term=terms.any,
+        idfs=rarity_of(terms, route),
+        hits=[found.candidates.ids[place] for place in kept.tolist()],
+        enough=enough,
+        limit=profile.limit,
+    )
+    return tuple(row[0] for row in rows)
+
+
+async def resurrect(engine: Engine, searched: Searched) -> tuple[UUID, ...] | None:
+    """Bring the faded memories back to life that a search found.
+
+    Answers with their ids, in order; with none where another recall was faster, and with None where there was nothing
+    to bring back.
+    """
+    if not searched.faded:
         return None
     try:
-        revived = await _revive(engine, searched, [row[0] for row in rows])
+        revived = await _revive(engine, searched, list(searched.faded))
     except Conflict:
         # Somebody says the same anew at this very moment.
         return ()
-    engine.scopes.forget(tenant)
+    engine.scopes.forget(searched.scope.caller.tenant)
     return revived
 
 

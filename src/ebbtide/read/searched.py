@@ -49,7 +49,8 @@ class Chosen:
 class Searched:
     """Everything one search came to know; hits, traces and explanations are made of it.
 
-    `resurrected` are memories that had faded and were brought back to life for it.
+    `faded` are memories that had faded when it was made and hold its words, `resurrected` those brought back to life
+    for it.
     `time_filter` says what became of it where the profile has one and the query names a time.
     `rerank_scores` are in [0, 1], one a candidate, NaN where it was not reranked; None where nothing was.
     """
@@ -67,6 +68,7 @@ class Searched:
     rules: RuleBook
     notes: tuple[str, ...]
     milliseconds: Mapping[str, float]
+    faded: tuple[UUID, ...] = ()
     resurrected: tuple[UUID, ...] = ()
     rerank_scores: NDArray[np.float64] | None = None
     time_filter: TimeFilter = None
