@@ -436,7 +436,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         Raises:
             InvalidInput: a line is not acceptable; the error names it and the field. Nothing of its thousand is stored.
             Conflict: an id is in use for another memory.
-            Tombstoned: an id belongs to a memory that was forgotten.
+            Tombstoned: an id, or that of a successor, belongs to a memory that was forgotten.
             ModelError: the embedder failed.
         """
         return await transfer.import_records(await self.engine(), self.caller, records, progress=progress)

@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 from ebbtide import Ebbtide
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import InvalidInput, Tombstoned
 from ebbtide.write.records import record_line
+from ebbtide.write.successors import check_successors
 
 Owner = psycopg.Connection[Any]
 ABOUT: dict[str, Any] = {"subject": "Ana", "predicate": "employer"}
@@ -85,6 +86,39 @@ def test_what_was_forgotten_is_bound_to_nothing_again(memory: Ebbtide, exported:
         0,
     )
     assert all(memory.verify_receipt(receipt).valid for receipt in receipts)
+
+
+@pytest.mark.parametrize("image", ["memory", "version"])
+def test_what_was_forgotten_succeeds_nothing_again(memory: Ebbtide, image: str) -> None:
+    gone = memory.remember("Ana works at Contoso").memory
+    assert gone is not None
+    receipt = memory.forget(gone.id, 1)
+    link = {"superseded_by": str(gone.id)}
+    version = {"content": "Ana works at North", "current_until": "2026-01-01T00:00:00Z", **link}
+    record: dict[str, Any] = {"content": "Ana works at Northwind"}
+    record |= link if image == "memory" else {"revision": 2, "versions": [version]}
+    with pytest.raises(Tombstoned, match="Line 2") as caught:
+        memory.import_records([{"content": "Ana likes tea"}, record])
+    assert caught.value.field == "superseded_by"
+    assert memory.browse() == []
+    assert memory.verify_receipt(receipt).valid
+
+
+def test_a_successor_is_not_forgotten_while_what_it_replaced_comes_in(memory: Ebbtide, owner: Owner) -> None:
+    there = memory.remember("Ana works at Contoso").memory
+    assert there is not None
+    seen: list[str] = []
+
+    async def read_and_try(transaction: Any, caller: Any, incoming: Any) -> None:
+        await check_successors(transaction, caller, incoming)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            owner.execute("SELECT FROM memory WHERE id = %s FOR NO KEY UPDATE NOWAIT", [there.id])
+        seen.append(caller.tenant)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ebbtide.transfer.check_successors", read_and_try)
+        memory.import_records([{"content": "Ana works at Northwind", "superseded_by": str(there.id)}])
+    assert seen == ["default"]
 
 
 def test_ties_to_other_agents_and_namespaces_are_left_out(memory: Ebbtide) -> None:

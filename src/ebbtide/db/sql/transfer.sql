@@ -82,6 +82,13 @@ WITH RECURSIVE chain AS (
 )
 SELECT id, superseded_by, agent_id = %(agent)s AS same_agent FROM chain;
 
+-- name: buried_successors
+-- Which of the memories asked for were forgotten; the others cannot be before this transaction ends.
+WITH there AS (SELECT m.id, m.status FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) ORDER BY m.id FOR SHARE)
+SELECT there.id FROM there WHERE there.status = 'tombstoned'
+UNION
+SELECT t.id FROM tombstone t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]);
+
 -- name: insert_versions
 -- Stores earlier images of memories that were just inserted.
 INSERT INTO memory_version ({{version_columns}}, current_until)
