@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
@@ -139,7 +139,7 @@ class Access:
 
 @dataclass(slots=True)
 class AccessBuffer:
-    """Accesses by tenant and memory, taken out as a whole when they are written."""
+    """Accesses by tenant and memory, a tenant's taken out as a whole when they are written."""
 
     _accesses: dict[str, dict[UUID, Access]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -153,11 +153,24 @@ class AccessBuffer:
                 known.count += 1
                 known.last = max(known.last, moment)
 
-    def take(self) -> dict[str, dict[UUID, Access]]:
-        """Everything counted so far; counting starts anew."""
+    def tenants(self) -> set[str]:
+        """The tenants of which something was counted."""
         with self._lock:
-            taken, self._accesses = self._accesses, {}
-        return taken
+            return set(self._accesses)
+
+    def take(self, tenant: str) -> dict[UUID, Access]:
+        """Everything counted of a tenant so far; counting starts anew."""
+        with self._lock:
+            return self._accesses.pop(tenant, {})
+
+    def put_back(self, tenant: str, taken: Mapping[UUID, Access]) -> None:
+        """Add what was taken and could not be written to what was counted meanwhile."""
+        with self._lock:
+            counts = self._accesses.setdefault(tenant, {})
+            for id_, access in taken.items():
+                known = counts.setdefault(id_, Access(0, access.last))
+                known.count += access.count
+                known.last = max(known.last, access.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +191,7 @@ class Read:
 
 @dataclass(slots=True)
 class ReadBuffer:
-    """Reads by tenant, taken out as a whole when they are written down."""
+    """Reads by tenant, a tenant's taken out as a whole when they are written down."""
 
     _reads: dict[str, list[Read]] = field(default_factory=dict[str, list[Read]])
     _lock: Lock = field(default_factory=Lock)
@@ -188,11 +201,20 @@ class ReadBuffer:
         with self._lock:
             self._reads.setdefault(tenant, []).append(read)
 
-    def take(self) -> dict[str, list[Read]]:
-        """Everything noted so far, in order."""
+    def tenants(self) -> set[str]:
+        """The tenants of which something was noted."""
         with self._lock:
-            taken, self._reads = self._reads, {}
-        return taken
+            return set(self._reads)
+
+    def take(self, tenant: str) -> list[Read]:
+        """Everything noted of a tenant so far, in order."""
+        with self._lock:
+            return self._reads.pop(tenant, [])
+
+    def put_back(self, tenant: str, taken: Sequence[Read]) -> None:
+        """Put what was taken and could not be written before what was noted meanwhile."""
+        with self._lock:
+            self._reads[tenant] = [*taken, *self._reads.get(tenant, ())]
 
 
 @dataclass(slots=True)

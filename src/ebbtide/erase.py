@@ -256,7 +256,7 @@ async def _erase(
     now = engine.clock.now()
     user: str | None = whose.get("user")
     # What was asked until now belongs to what is erased, or to the audit that is sealed at the end.
-    await flush(engine)
+    await flush(engine, caller.tenant)
     await _refuse_where_held(engine, caller, user, statement, whose, now)
     cleaned: Counter[str] = Counter()
     numbers: list[int] = []

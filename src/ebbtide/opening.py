@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -265,10 +265,9 @@ def check_reranker(reranker: Any) -> Any:
 async def _flush_for_ever(engine: Engine) -> None:
     while True:
         await asyncio.sleep(engine.settings.flush_seconds)
-        try:
+        # What went wrong is in the log already.
+        with suppress(EbbtideError):
             await flush(engine)
-        except EbbtideError as error:
-            log.warning("accesses and reads were not written and are lost: %s", error)
         await _seal(engine)
         try:
             await enqueue_outgrown(engine)

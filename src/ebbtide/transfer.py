@@ -68,7 +68,7 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
     check_known(narrowed, NARROWED)
     caller = await authorise(engine, caller, READ, verb="export_records")
     scope = make_scope(caller, engine.clock.now(), **narrowed)
-    await flush(engine)
+    await flush(engine, caller.tenant)
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rules = None if caller.access is None else await rules_in(engine, transaction, caller.tenant)
         after = UUID(int=0)

@@ -10,17 +10,27 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
+from ebbtide.errors import Conflict, InvalidInput, StoreUnavailable
+from ebbtide.govern.audit import write_reads
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.rank.curve import FRESH, CurveParameters, decayed, reinforced
 from ebbtide.read.reinforce import flush
 from ebbtide.recall import search
+from ebbtide.settings import Settings
 from tests.forget.support import Owner
 from tests.stores import SETTINGS
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """No flush but those that a test asks for."""
+    return SETTINGS.model_copy(update={"flush_seconds": 60.0})
 
 
 async def told(memory: AsyncEbbtide, content: str = "The ferry leaves at nine.") -> Any:
@@ -144,10 +154,101 @@ async def test_two_programs_that_write_at_once_lose_nothing(
         assert stored(owner, id_) == held(40, reinforced(FRESH, 40))
 
 
+MOST = 2**31 - 1
+
+
+async def test_counts_that_an_import_brought_to_their_end_stay_there(
+    async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner
+) -> None:
+    record = {"content": "The ferry leaves at nine.", "access_count": MOST, "positive": MOST, "negative": MOST}
+    await async_memory.import_records([record])
+    clock.advance(timedelta(hours=1))
+    (hit,) = await async_memory.recall("ferry")
+    for signal in ("positive", "negative"):
+        await async_memory.feedback(hit.id, signal)
+    entries = await async_memory.audit.entries(action="read")
+    assert [entry.detail["memories"] for entry in entries] == [[str(hit.id)]]
+    row = owner.execute("SELECT access_count, positive, negative, last_accessed_at FROM strength").fetchone()
+    assert row == (MOST, MOST, MOST, clock.now())
+    (record,) = await exported(async_memory)
+    assert record["access_count"] == MOST
+
+
+@pytest.mark.parametrize("field", ["access_count", "positive", "negative", "revision"])
+async def test_an_import_with_a_count_that_no_column_holds_is_refused(async_memory: AsyncEbbtide, field: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        await async_memory.import_records([{"content": "x", field: MOST + 1}])
+    assert refusal.value.field == field
+
+
+async def test_a_revision_that_leaves_no_room_for_changes_is_refused(async_memory: AsyncEbbtide) -> None:
+    with pytest.raises(InvalidInput):
+        await async_memory.import_records([{"content": "x", "revision": MOST}])
+
+
+def failing_at(tenant: str, failure: BaseException) -> Callable[..., Awaitable[None]]:
+    """Writes reads down, but those of one tenant, once."""
+    failures = [failure]
+
+    async def write(transaction: Any, of: str, reads: Any, **how: Any) -> None:
+        if of == tenant and failures:
+            raise failures.pop()
+        await write_reads(transaction, of, reads, **how)
+
+    return write
+
+
+async def asked_by(handle: AsyncEbbtide, tenants: str) -> dict[str, AsyncEbbtide]:
+    """A handle for each of some tenants, each with a memory that was recalled and is to be written down."""
+    handles = {tenant: handle.scoped(tenant=tenant) for tenant in tenants}
+    for one in handles.values():
+        await told(one)
+        await one.recall("ferry")
+    return handles
+
+
+async def accesses_of(handle: AsyncEbbtide) -> tuple[int, int]:
+    """How often its memory was accessed, and how many reads the audit has of it."""
+    (memory,) = await handle.browse(limit=1)
+    reads = await handle.audit.entries(action="read")
+    return memory.access_count, sum(entry.detail["verb"] == "recall" for entry in reads)
+
+
+KEPT = [StoreUnavailable("away"), Conflict("at the same moment"), asyncio.CancelledError()]
+
+
+@pytest.mark.parametrize("failure", KEPT, ids=lambda failure: type(failure).__name__)
+async def test_what_could_not_be_written_is_written_the_next_time(
+    async_memory: AsyncEbbtide, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    handles = await asked_by(async_memory, "abc")
+    monkeypatch.setattr("ebbtide.read.reinforce.write_reads", failing_at("b", failure))
+    engine = await async_memory.engine()
+    with pytest.raises(type(failure)):
+        await flush(engine)
+    assert await handles["b"].recall("ferry")
+    await flush(engine)
+    assert [await accesses_of(handle) for handle in handles.values()] == [(1, 1), (2, 2), (1, 1)]
+
+
+async def test_what_the_store_refuses_costs_no_other_tenant_anything_and_is_told(
+    async_memory: AsyncEbbtide, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    handles = await asked_by(async_memory, "abc")
+    monkeypatch.setattr("ebbtide.read.reinforce.write_reads", failing_at("a", InvalidInput("too large")))
+    engine = await async_memory.engine()
+    with pytest.raises(InvalidInput):
+        await flush(engine)
+    await flush(engine)
+    assert [await accesses_of(handle) for handle in handles.values()] == [(0, 0), (1, 1), (1, 1)]
+    (told_,) = [record.getMessage() for record in caplog.records if record.name == "ebbtide"]
+    assert told_ == "accesses of 1 memories and 1 reads of tenant a were not written and are lost: too large"
+
+
 STEPS = st.lists(st.tuples(st.floats(0, 400), st.integers(1, 5)), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@checked(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 async def test_the_statement_and_the_formulas_agree(
     async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner, steps: list[tuple[float, int]]

@@ -23,10 +23,10 @@ class AsyncAudit(Group):
     """The tenant's audit: metadata of every read, write, change, deletion and refusal, never what a memory says."""
 
     async def flushed(self) -> Engine:
-        """The engine, with every read so far written down, for an operator."""
+        """The engine, with every read of the tenant so far written down, for an operator."""
         engine = await self.engine()
         await authorise(engine, self.caller, OPERATOR, verb="audit")
-        await flush(engine)
+        await flush(engine, self.caller.tenant)
         return engine
 
     async def entries(

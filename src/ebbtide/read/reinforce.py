@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+from ebbtide.errors import Conflict, EbbtideError, StoreUnavailable
 from ebbtide.govern.audit import write_reads
 
 if TYPE_CHECKING:
@@ -15,18 +17,48 @@ if TYPE_CHECKING:
 
 __all__ = ["flush"]
 
+log = logging.getLogger("ebbtide")
 
-async def flush(engine: Engine) -> None:
-    """Write the accesses and the reads since the last flush, a transaction a tenant, without waiting for the disk.
 
-    An access reinforces the memory's forgetting curve, after the decay of the whole days before it.
+async def flush(engine: Engine, tenant: str | None = None) -> None:
+    """Write the accesses and the reads since the last flush, of one tenant or of all, without waiting for the disk.
+
+    An access reinforces the memory's forgetting curve, after the decay of the whole days before it. Each tenant has a
+    transaction of its own, and one that fails costs no other anything. What failed is kept for the next flush where
+    that may succeed, and is lost where the store refuses it; the log tells of both.
+
+    Raises:
+        EbbtideError: the first failure, once every tenant had its turn.
     """
-    accesses, reads = engine.accesses.take(), engine.reads.take()
-    for tenant in sorted(accesses.keys() | reads.keys()):
-        await _flush_tenant(engine, tenant, accesses.get(tenant, {}), reads.get(tenant, ()))
+    failures: list[EbbtideError] = []
+    for one in [tenant] if tenant is not None else sorted(engine.accesses.tenants() | engine.reads.tenants()):
+        accesses, reads = engine.accesses.take(one), engine.reads.take(one)
+        try:
+            await _flush_tenant(engine, one, accesses, reads)
+        except EbbtideError as error:
+            failures.append(error)
+            passing = isinstance(error, StoreUnavailable | Conflict)
+            if passing:
+                _put_back(engine, one, accesses, reads)
+            log.warning(
+                "accesses of %d memories and %d reads of tenant %s were not written and are %s: %s",
+                len(accesses), len(reads), one, "kept for the next time" if passing else "lost", error,
+            )  # fmt: skip
+        except BaseException:
+            _put_back(engine, one, accesses, reads)
+            raise
+    if failures:
+        raise failures[0]
+
+
+def _put_back(engine: Engine, tenant: str, accesses: Mapping[UUID, Access], reads: Sequence[Read]) -> None:
+    engine.accesses.put_back(tenant, accesses)
+    engine.reads.put_back(tenant, reads)
 
 
 async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Access], reads: Sequence[Read]) -> None:
+    if not accesses and not reads:
+        return
     ids = sorted(accesses)
     moments = [accesses[id_].last for id_ in ids]
     refreshed = engine.settings.expiry_refresh_seconds

@@ -75,7 +75,8 @@ class _Image(BaseModel):
     status: Literal["active", "archived", "quarantined", "deleted"] = "active"
     maturity: Literal["unconfirmed", "confirmed", "superseded", "invalidated"] = "unconfirmed"
     confirmed_at: Moment | None = None
-    revision: Annotated[int, Field(ge=1, le=2**31 - 1)] = 1
+    # Every change adds one to it, in a column of 32 bits.
+    revision: Annotated[int, Field(ge=1, le=10**9)] = 1
     superseded_by: UUID | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None

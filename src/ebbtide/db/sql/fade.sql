@@ -46,7 +46,7 @@ FROM (SELECT a.id, a.accesses, a.moment, 30::float8 AS half_life, 2.5::float8 AS
       JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = a.id AND m.status <> 'tombstoned') p
 ORDER BY p.id
 ON CONFLICT (tenant_id, memory_id) DO UPDATE
-SET access_count = s.access_count + excluded.access_count,
+SET access_count = least(s.access_count::bigint + excluded.access_count, 2147483647)::integer,
     last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at),
     (half_life, difficulty, stability, decayed_at) = (
         SELECT {{reinforced}}

@@ -20,7 +20,8 @@ WHERE m.tenant_id = %(tenant)s AND m.id = %(id)s AND m.status = 'active' AND m.m
 INSERT INTO strength AS s (tenant_id, memory_id, positive, negative)
 VALUES (%(tenant)s, %(id)s, %(positive)s, %(negative)s)
 ON CONFLICT (tenant_id, memory_id) DO UPDATE
-SET positive = s.positive + excluded.positive, negative = s.negative + excluded.negative;
+SET positive = least(s.positive::bigint + excluded.positive, 2147483647)::integer,
+    negative = least(s.negative::bigint + excluded.negative, 2147483647)::integer;
 
 -- name: repeated
 -- The memories of some namespaces that say what a context block said, current ones first.

@@ -125,7 +125,7 @@ CASE WHEN m.search @@ %(any_term)s::tsquery THEN ts_rank_cd(m.search, %(any_term
     / greatest(cardinality(%(keywords)s::tsquery[]), 1) AS keyword_share
 
 -- fragment: strength_columns
-((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + coalesce(s.negative, 0) + 2))::float8 AS usefulness,
+((coalesce(s.positive, 0) + 1.0) / (coalesce(s.positive, 0) + 2.0 + coalesce(s.negative, 0)))::float8 AS usefulness,
 coalesce(s.access_count, 0) AS access_count,
 CASE WHEN %(weighs_decay)s THEN {{effective_confidence}} END AS effective_confidence
 
