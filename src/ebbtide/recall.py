@@ -10,6 +10,7 @@ from uuid import UUID
 
 from ebbtide.caches import Read
 from ebbtide.checks import check_flag, check_vector
+from ebbtide.db.arrays import plain_array
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.access import READ, check_revision, narrow_within, profile_within, requires
 from ebbtide.govern.profiles import resolve_profile
@@ -242,7 +243,7 @@ async def choose(
         missing = [id_ for id_ in ids if id_ not in seen]
         if missing:
             rows = await transaction.all(
-                "recall.rows" + scope.suffix, **of_whom, ids=missing, as_of=scope.as_of, counter=counter
+                "recall.rows" + scope.suffix, **of_whom, ids=plain_array(missing), as_of=scope.as_of, counter=counter
             )
             revision, unsettled = rows[0][-2:]
             for *row, tokens, _, _ in rows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbtide.db.arrays import plain_array, text_array
 from ebbtide.rank.candidates import Candidates, ListwiseInputs, Source
 from ebbtide.read.question import term_query
 from ebbtide.read.words import Terms
@@ -84,10 +85,10 @@ async def find(
     most = max(settings.candidate_rows, profile.limit)
     parameters = {
         **scope.parameters(with_superseded=scope.include_superseded or lends),
-        "terms": searched.queries,
+        "terms": text_array(searched.queries),
         "any_term": searched.any,
         "keywords": (searched if keywords is None else keywords).queries,
-        "idfs": rarity,
+        "idfs": plain_array(rarity),
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ebbtide.checks import check_flag, check_moment, check_texts, check_timezone, check_word
+from ebbtide.db.arrays import text_array
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import NamespaceScope, read_scope
 from ebbtide.read.filters import CompiledFilter, compile_filter
@@ -87,11 +88,11 @@ class Scope:
             "tenant": self.caller.tenant,
             "agent": self.caller.agent,
             "everything": self.namespaces.everything,
-            "exact": list(self.namespaces.exact),
-            "prefixes": list(self.namespaces.prefixes),
-            "expressions": list(self.namespaces.expressions),
-            "foreign": list(self.namespaces.foreign),
-            "own": list(self.namespaces.own),
+            "exact": text_array(self.namespaces.exact),
+            "prefixes": text_array(self.namespaces.prefixes),
+            "expressions": text_array(self.namespaces.expressions),
+            "foreign": text_array(self.namespaces.foreign),
+            "own": text_array(self.namespaces.own),
         }
 
 
