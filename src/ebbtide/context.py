@@ -157,7 +157,9 @@ async def read_beside(engine: Engine, searched: Searched, hits: Sequence[Hit]) -
     if not linked and not sources:
         return Links(), {}
     async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
-        links = await read_links(transaction, scope, [hit.id for hit in hits]) if linked else Links()
+        links = Links()
+        if linked:
+            links = await read_links(transaction, scope, hits, searched.profile, searched.rules)
         return links, await read_paths(transaction, scope, sources) if sources else {}
 
 

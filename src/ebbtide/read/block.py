@@ -41,8 +41,8 @@ class Entry:
     """One memory of the block, or what holds between two entities.
 
     `lead` is what stands before the escaped `body`: a header line of its own, or the sign of an item of a list. `head`
-    is the line that stands above it, which entries of one entity share, and `instruction` that of its group. `tokens`
-    are those of the body where they are known.
+    is the line that stands above it, which entries `about` one entity share, and `instruction` that of its group.
+    `tokens` are those of the body where they are known.
     """
 
     id: UUID
@@ -51,6 +51,7 @@ class Entry:
     body: str
     worth: float
     head: str | None = None
+    about: UUID | None = None
     instruction: str | None = None
     tokens: int | None = None
 
@@ -68,7 +69,10 @@ class Entry:
     def group(self) -> str:
         """What it shares with the entries that stand beside it. One without an instruction stands alone, so that
         grouping never moves it past a better one."""
-        return self.head or self.instruction or (BULLETS if self.is_item else str(self.id))
+        if self.head is not None:
+            # Two entities can have one head, where what tells their names apart is redacted.
+            return f"{self.head} {self.about}"
+        return self.instruction or (BULLETS if self.is_item else str(self.id))
 
 
 @dataclass(frozen=True, slots=True)

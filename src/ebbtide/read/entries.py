@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -79,14 +79,12 @@ class Writer:
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, header, body, worth, instruction=instruction, tokens=known)
 
-    def as_item(
-        self, memory: Memory, section: Section, lead: str, worth: float, tokens: int | None, head: str | None = None
-    ) -> Entry:
+    def as_item(self, memory: Memory, section: Section, lead: str, worth: float, tokens: int | None) -> Entry:
         """The memory as an item of a list, behind its lead."""
         body = escape_bullet(memory.content, self.nonce)
         mark = CONFIRMED if memory.maturity == "confirmed" else ""
         known = tokens if body == memory.content else None
-        return Entry(memory.id, section, lead + mark, body, worth, head=head, tokens=known)
+        return Entry(memory.id, section, lead + mark, body, worth, tokens=known)
 
     def lead(self, memory: Memory, section: Section, paths: Mapping[str, str]) -> str:
         """What an item begins with: the day of an episode, the path of a file, the title or the namespace of a note."""
@@ -132,7 +130,7 @@ def entries_of(gathered: Gathered, writer: Writer) -> list[Entry]:
     return [*selected.values(), *sorted(ranked, key=lambda entry: -entry.worth)]
 
 
-def _entry(hit: Hit, gathered: Gathered, heads: Mapping[UUID, str], writer: Writer) -> Entry:
+def _entry(hit: Hit, gathered: Gathered, heads: Mapping[Entity, str], writer: Writer) -> Entry:
     """A hit as its section writes it; under a header where an instruction goes with it, or where nothing else does."""
     memory, section, tokens = hit.memory, section_of(hit.memory), gathered.tokens.get(hit.id)
     about = gathered.links.about.get(hit.id)
@@ -140,17 +138,18 @@ def _entry(hit: Hit, gathered: Gathered, heads: Mapping[UUID, str], writer: Writ
     if headed or (section == "facts" and about is None):
         return writer.under_header(memory, section, hit.relevance, tokens)
     if about is not None and section == "facts":
-        return writer.as_item(memory, section, "  - ", hit.relevance, tokens, heads[about.id])
+        item = writer.as_item(memory, section, "  - ", hit.relevance, tokens)
+        return replace(item, head=heads[about], about=about.id)
     return writer.as_item(memory, section, writer.lead(memory, section, gathered.paths), hit.relevance, tokens)
 
 
-def _heads(links: Links, writer: Writer) -> dict[UUID, str]:
-    """The line above each entity's facts, by its id."""
-    entities = {entity.id: entity for entity in links.about.values()}
-    names = Counter(name_of(entity.name, writer.nonce).casefold() for entity in entities.values())
+def _heads(links: Links, writer: Writer) -> dict[Entity, str]:
+    """The line above each entity's facts; one that is redacted for some of them has two."""
+    entities = set(links.about.values())
+    names = Counter(name_of(entity.name, writer.nonce).casefold() for entity in entities)
     return {
-        id_: writer.entity(entity, by_type=names[name_of(entity.name, writer.nonce).casefold()] > 1)
-        for id_, entity in entities.items()
+        entity: writer.entity(entity, by_type=names[name_of(entity.name, writer.nonce).casefold()] > 1)
+        for entity in entities
     }
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ebbtide.read.personal import is_withheld, mode_on, name_shown
+
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
+    from ebbtide.govern.rules import RuleBook
+    from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
+    from ebbtide.types import Hit
 
 __all__ = ["Entity", "Links", "Relation", "read_links", "read_paths"]
 
@@ -41,6 +46,20 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What the memory of a relation says, and where."""
+
+    namespace: str
+    content: str
+    subject: str | None
+    predicate: str | None
+    speaker: str | None
+    labels: Sequence[str]
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
     """What memories are about: one entity for each that mentions any, and the relations of all that they mention.
 
@@ -52,22 +71,31 @@ class Links:
     relations: Sequence[Relation] = ()
 
 
-async def read_links(transaction: Transaction, scope: Scope, ids: Sequence[UUID]) -> Links:
-    """The entities that memories mention, or are the pages of, and what holds between these and others.
+async def read_links(
+    transaction: Transaction, scope: Scope, hits: Sequence[Hit], profile: Profile, rules: RuleBook
+) -> Links:
+    """The entities that hits mention, or are the pages of, and what holds between these and others.
 
-    A relation is read where the memory that says it is, and where it holds at the moment asked about.
+    A relation is read where the memory that says it is, and where it holds at the moment asked about. Names are as the
+    rules on personal data let them be seen in the namespace of the hit, or of the memory that says the relation; what
+    has one that is withheld there is left out.
     """
-    rows = await transaction.all("context.mentions", **scope.parameters(), ids=list(ids))
+    ids = [hit.id for hit in hits]
+    rows = await transaction.all("context.mentions", **scope.parameters(), ids=ids)
+    modes = {hit.id: mode_on(hit.namespace, profile, rules) for hit in hits}
     mentioned: dict[UUID, list[Entity]] = {}
     for memory_id, *columns in rows:
-        mentioned.setdefault(memory_id, []).append(Entity(*columns))
+        entity = Entity(*columns)
+        name = name_shown(entity.name, modes[memory_id])
+        if name is not None:
+            mentioned.setdefault(memory_id, []).append(replace(entity, name=name))
     entities = {entity.id for several in mentioned.values() for entity in several}
     if not entities:
         return Links()
     found = await transaction.all(
         "context.relations" + scope.suffix,
         **scope.parameters(),
-        ids=list(ids),
+        ids=ids,
         entities=sorted(entities),
         limit=MOST_RELATIONS,
     )
@@ -76,7 +104,19 @@ async def read_links(transaction: Transaction, scope: Scope, ids: Sequence[UUID]
         id_: min(several, key=lambda entity: (-often[entity.id], entity.name, entity.id))
         for id_, several in mentioned.items()
     }
-    return Links(about, mentioned, [Relation(*row) for row in found])
+    made = [_relation_shown(Relation(*row[:7]), Said(*row[7:]), profile, rules) for row in found]
+    return Links(about, mentioned, [relation for relation in made if relation is not None])
+
+
+def _relation_shown(relation: Relation, said: Said, profile: Profile, rules: RuleBook) -> Relation | None:
+    """The relation as the rules on its memory's namespace let it be seen; None where that or a name is withheld."""
+    mode = mode_on(said.namespace, profile, rules)
+    subject, predicate, other = (
+        name_shown(text, mode) for text in (relation.subject, relation.predicate, relation.object)
+    )
+    if is_withheld(said, mode) or subject is None or predicate is None or other is None:
+        return None
+    return replace(relation, subject=subject, predicate=predicate, object=other)
 
 
 async def read_paths(transaction: Transaction, scope: Scope, sources: Sequence[UUID]) -> Mapping[str, str]:

@@ -11,8 +11,9 @@ WHERE e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.created_at <= %(now
 ORDER BY l.memory_id, e.id;
 
 -- name: relations
--- What holds between entities and others, as far as the memories that say it are readable.
-SELECT r.id, r.memory_id, a.id, a.name, r.predicate, b.id, b.name
+-- What holds between entities and others, as far as the memories that say it are readable, and what these say.
+SELECT r.id, r.memory_id, a.id, a.name, r.predicate, b.id, b.name,
+       m.namespace, m.content, m.subject, m.predicate, m.speaker, m.labels, m.tags, m.metadata
 FROM relation r
 JOIN entity a ON a.tenant_id = %(tenant)s AND a.id = r.subject_id
 JOIN entity b ON b.tenant_id = %(tenant)s AND b.id = r.object_id
