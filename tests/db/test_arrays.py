@@ -46,7 +46,9 @@ def connection(server: str) -> Any:
 
 def read_back(connection: psycopg.Connection[Any], array: str, kind: LiteralString) -> Any:
     query = sql.SQL("SELECT {}::" + kind).format(sql.Literal(array))
-    return connection.execute(query).fetchone()[0]
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return row[0]
 
 
 def test_awkward_texts_come_back_as_they_are(connection: psycopg.Connection[Any]) -> None:
