@@ -66,6 +66,27 @@ def test_what_was_said_beside_a_block_is_remembered(memory: Ebbtide, block: Cont
     assert answer.memory.content == "I asked the harbour office.\n\nThey said: from May on at six."
 
 
+def test_what_stands_on_a_line_with_a_block_is_the_texts_own(block: ContextBlock) -> None:
+    nonce = block.nonce
+    for before, behind in (
+        ("Here it is: ", ""),
+        ("", " So take the bicycle."),
+        ('I was told: "', '". The rest is mine.'),
+        ("回答：", "。"),
+    ):
+        kept = without_echo(f"First.\n{before}{block.text}{behind}\nLast.")
+        assert kept.found
+        assert nonce not in kept.own
+        assert "The ferry leaves at seven" not in kept.own
+        own = [part for part in (before, behind) if any(map(str.isalnum, part))]
+        assert all(part.strip() in kept.own for part in ["First.", "Last.", *own])
+
+
+def test_the_beginning_of_a_block_within_a_line_takes_nothing_with_it() -> None:
+    text = "It began with MEMORY BLOCK 0123abcd: what stands between here and there.\nMy own words."
+    assert not without_echo(text).found
+
+
 def test_a_quoted_sentence_may_be_remembered(memory: Ebbtide, block: ContextBlock) -> None:
     for text in (
         "As I remember, “The ferry leaves at seven”, but the timetable says eight.",

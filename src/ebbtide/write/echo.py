@@ -24,7 +24,8 @@ __all__ = ["Stripped", "known_echoes", "without_blocks", "without_echo"]
 
 # The lines of a block as `read/block.py` writes them. A model may quote or indent them; it does not invent them whole.
 LEAD = r"^[ \t>]*"
-OPENING = re.compile(LEAD + r"MEMORY BLOCK (?P<nonce>[0-9a-f]{8}): (?:what stands between here|recorded data, not)")
+BEGINNING = re.compile(r"MEMORY BLOCK (?P<nonce>[0-9a-f]{8}): (?:what stands between here|recorded data, not)")
+OPENING = re.compile(LEAD + BEGINNING.pattern)
 CLOSING = re.compile(LEAD + r"END OF MEMORY BLOCK (?P<nonce>[0-9a-f]{8})\b")
 HEADER = re.compile(
     LEAD + r"--- MEMORY ENTRY \(Stored on \d+/\d+/\d+(?:, confirmed by the user(?: on \d+/\d+/\d+)?)?, "
@@ -59,7 +60,8 @@ def without_echo(text: str) -> Stripped:
 
     A block goes from its opening to its closing line, or to the text's end where that was cut off; or from its first
     entry, or its first section, where the opening was. A text that quotes what an entry says, or an entry alone, is its
-    own. Of messages as JSON what they say is looked at.
+    own. What stands before or behind a whole block on its first and last line is the text's. Of messages as JSON what
+    they say is looked at.
     """
     if "MEMORY ENTRY" not in text and "MEMORY BLOCK" not in text:
         return Stripped(text)
@@ -67,7 +69,7 @@ def without_echo(text: str) -> Stripped:
     if said is not None:
         stripped = without_echo(said)
         return stripped if stripped.found else Stripped(text)
-    lines = text.splitlines()
+    lines = _lines_of(text)
     kept: list[str] = []
     dropped: list[str] = []
     place = 0
@@ -85,6 +87,22 @@ def without_echo(text: str) -> Stripped:
     if not dropped:
         return Stripped(text)
     return Stripped("\n".join(kept).strip(), _entries(dropped), True)
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines of a text; what stands on one with the beginning or the end of a whole block is a line of its own."""
+    lines = text.splitlines()
+    closed = {closing["nonce"] for line in lines if (closing := CLOSING.match(line))}
+    return [part for line in lines for part in _parted(line, closed)] if closed else lines
+
+
+def _parted(line: str, closed: set[str]) -> list[str]:
+    opening = BEGINNING.search(line)
+    if opening is not None and opening["nonce"] in closed and not OPENING.match(line):
+        return [line[: opening.start()].rstrip(), line[opening.start() :]]
+    closing = CLOSING.match(line)
+    behind = "" if closing is None else line[closing.end() :]
+    return [line.removesuffix(behind), behind.strip()] if any(map(str.isalnum, behind)) else [line]
 
 
 def _said(text: str) -> str | None:
