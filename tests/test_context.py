@@ -260,6 +260,20 @@ def test_what_is_too_large_is_skipped_for_what_fits(real_memory: Ebbtide) -> Non
     assert (block.ids, block.omitted) == ((small,), (large,))
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["安娜住在里斯本的旧城区" * 300, "x" * 5_000, f"Ana {'y' * 5_000}", "アナ" * 2_000, "ก" * 4_000, "🎉" * 2_000],
+)
+def test_what_has_no_words_apart_is_cut_too(real_memory: Ebbtide, content: str) -> None:
+    memory = real_memory.scoped(tenant=f"unspaced-{ord(content[0])}-{len(content)}")
+    written = memory.remember(content).memory
+    assert written is not None
+    block = memory.context(content[:40], budget=80)
+    assert block.ids == (written.id,)
+    assert block.tokens <= 80
+    assert content[:12] in block.text
+
+
 def test_the_best_is_cut_at_a_sentence_where_nothing_fits(real_memory: Ebbtide) -> None:
     memory = real_memory.scoped(tenant="cutting")
     sentence = "The ferry to Bergen leaves at seven in the morning from the northern pier. "

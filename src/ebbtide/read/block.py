@@ -32,6 +32,8 @@ TITLES: dict[Section, str] = {
     "project": "FROM THE PROJECT",
 }
 SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
+# Three words of a script that sets them apart have about so many.
+FEWEST_CHARACTERS = 16
 PLACEHOLDER = "{{content}}"
 BULLETS = "bullets"
 
@@ -133,10 +135,18 @@ def heads_of(entry: Entry, layout: Layout) -> dict[str, str]:
 
 
 def shorter(body: str) -> list[str]:
-    """Shorter forms of a body, longest first: its first sentences, then its first words."""
+    """Shorter forms of a body, longest first: its first sentences, its first words, then its first characters.
+
+    The characters are for what has no words apart, or few that are very long.
+    """
     sentences = [body[: found.end()] + " …" for found in SENTENCE_END.finditer(body) if found.end() < len(body)]
     words = body.split()
     lengths = [len(words) * share // 8 for share in range(7, 0, -1)] + [3]
-    cut = [" ".join(words[:length]) + " …" for length in lengths if 0 < length < len(words)]
+    begun = [" ".join(words[:length]) for length in lengths if 0 < length < len(words)]
+    rest = begun[-1] if begun else body.strip()
+    while len(rest) > FEWEST_CHARACTERS:
+        rest = rest[: max(len(rest) * 3 // 4, FEWEST_CHARACTERS)].rstrip()
+        begun.append(rest)
+    cut = [f"{text} …" for text in begun]
     # Words that stood on lines of their own can make a marker together.
     return sentences[::-1] + [f"{BAR}{text}" if looks_like_marker(text) else text for text in cut]
