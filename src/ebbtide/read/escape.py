@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ebbtide.read.lookalikes import letters_of, seen_of, skeleton
+
 __all__ = ["BAR", "escape", "escape_bullet", "label_of", "looks_like_marker", "name_of"]
 
 # What a body's line must not look like: the block's own lines, by their letters alone or by the rule that opens them.
-MARKERS = ("memoryentry", "memoryblock", "endofmemoryblock", "userpreferencememory", "anentrymarked")
+MARKERS = tuple(
+    map(skeleton, ("memoryentry", "memoryblock", "endofmemoryblock", "userpreferencememory", "anentrymarked"))
+)
 RULE = re.compile(r"[-\u2010-\u2015\u2212\u2500-\u257f_=~]{3}")
-TITLES = (
+TITLES = "|".join(map(skeleton, (
     "selectedbytheuser", "knowledgeaboutuser", "relationships", "memorysprinkle", "recentdiscussions", "fromfiles",
     "fromnotes", "fromtheproject",
-)  # fmt: skip
+)))  # fmt: skip
 # A title with or without its signs, and nothing but a remark in parentheses before its colon.
-TITLE = re.compile(rf"(?:#+|[*_]*)(?:{'|'.join(TITLES)})(?:\([^)]*\))?[*_]*(?::|：|$)|#+(?:{'|'.join(TITLES)})")
-ENTITY = re.compile(r"[\[［【].*[\]］】].*confidence.*\d")
+TITLE = re.compile(rf"(?:#+|[*_]*)(?:{TITLES})(?:\([^)]*\))?[*_]*(?::|$)|#+(?:{TITLES})")
+ENTITY = re.compile(rf"\[.*\].*{skeleton('confidence')}")
 # What opens an item of a list, or stands for the mark of one that was confirmed.
 BULLET = re.compile(r"[-*+•‣⁃·▪◦–—‐‑−>#]")
 DASHES = re.compile(r"[\u2012-\u2015\u2212\u2e3a\u2e3b]")
-CONFIRMED = re.compile(r"[\W_]*confirmedbytheuser")
-# Cyrillic and Greek letters that look like those of the markers in either case, after case folding.
-LATIN = str.maketrans("авекмопрстуѕԁгαβεηκμνορτυ", "abekmonpctysdrabenkmnopty")
+CONFIRMED = re.compile(rf"[\W_]*{skeleton('confirmedbytheuser')}")
 LONGEST_LABEL = 120
 BAR = "| "
 INDENT = "    "
@@ -40,7 +42,7 @@ def escape(content: str, nonce: str, *, beside_items: bool = False) -> str:
 def escape_bullet(content: str, nonce: str) -> str:
     """The content as an item of a list has it: further lines are indented, and none of them opens another item."""
     first, *further = lines_of(content.strip(), nonce)
-    first = f"{BAR}{first}" if looks_like_marker(first) or CONFIRMED.match(seen_of(first)) else first
+    first = f"{BAR}{first}" if looks_like_marker(first) or CONFIRMED.match(skeleton(seen_of(first))) else first
     return "\n".join([first, *(f"{INDENT}{BAR if _opens(line) else ''}{line}".rstrip() for line in further)])
 
 
@@ -53,24 +55,15 @@ def lines_of(content: str, nonce: str) -> list[str]:
     return content.replace(nonce, "").splitlines() or [""]
 
 
-def seen_of(line: str) -> str:
-    """What a reader sees of a line: its case folded, without white space and invisible signs, in Latin letters."""
-    return "".join(
-        character
-        for character in unicodedata.normalize("NFKC", line).casefold()
-        if unicodedata.category(character) not in ("Cf", "Mn") and not character.isspace()
-    ).translate(LATIN)
-
-
 def looks_like_marker(line: str) -> bool:
     """Whether a reader could take a line for one of the block's own, whatever invisible or foreign signs are in it."""
     seen = seen_of(line)
-    letters = "".join(character for character in seen if character.isalnum())
+    plain = skeleton(seen)
     return (
         RULE.match(seen) is not None
-        or letters.startswith(MARKERS)
-        or TITLE.match(seen) is not None
-        or ENTITY.match(seen) is not None
+        or letters_of(plain).startswith(MARKERS)
+        or TITLE.match(plain) is not None
+        or (ENTITY.match(plain) is not None and any(map(str.isdigit, seen)))
     )
 
 
