@@ -63,6 +63,28 @@ def test_a_time_beside_other_words_ranks_and_leaves_nothing_out(memory: Ebbtide)
     assert memory.explain("what did we clean yesterday", early, timezone="Asia/Tokyo").contributions["asked_time"] == 0
 
 
+def test_a_speaker_whose_name_is_a_month_is_asked_about(memory: Ebbtide) -> None:
+    chat = memory.scoped(chat="weather")
+    june = chat.remember("I am a carpenter", speaker="June", observed_at="2026-03-01").memory
+    assert june is not None
+    chat.remember("It rained in the mountains", speaker="Bob", observed_at="2025-06-10")
+    answer = memory.recall("What does June do?", trace=True)
+    assert june.id in {hit.id for hit in answer}
+    assert answer.trace is not None
+    assert (answer.trace.asked_time, answer.trace.time_filter) == ((), None)
+
+
+def test_a_time_whose_hits_are_held_back_is_no_filter(memory: Ebbtide) -> None:
+    late, early = two_evenings(memory)
+    memory.remember("what did we do", observed_at="2026-03-11T10:00:00Z")
+    query = "what did we do yesterday"
+    assert len(memory.recall(query, timezone="Asia/Tokyo")) == 2
+    similar = memory.recall(query, timezone="Asia/Tokyo", min_similarity=0.5, trace=True)
+    assert not {late, early} & {hit.id for hit in similar}
+    assert similar.trace is not None
+    assert similar.trace.time_filter == "too_few"
+
+
 def test_where_nothing_is_of_the_only_thing_asked_all_is_searched(memory: Ebbtide) -> None:
     late, early = two_evenings(memory)
     answer = memory.recall("what happened last year", trace=True)

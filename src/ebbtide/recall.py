@@ -153,7 +153,7 @@ async def search(
             if chosen.revision != rules.revision:
                 # They changed since they were last seen. To ask before instead would cost every recall a round trip.
                 rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
-            elif within is scope or enough_of_it(len(chosen.selection.kept), ranking):
+            elif within is scope or enough_of_it(chosen.selection, ranking):
                 break
             else:
                 within = scope

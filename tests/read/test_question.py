@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.errors import InvalidInput
-from ebbtide.read.question import asked_part, read_question, term_query
+from ebbtide.read.question import Question, asked_part, read_question, term_query
 from ebbtide.text import content_hash, fold, is_blank, search_text, words_text
 from tests.stores import START
 
@@ -63,6 +63,21 @@ def test_names_of_speakers_are_known_and_left_out_of_the_vector() -> None:
     assert whole.dense == "Ana?"
     other = read_question("What about bananas?", ["Ana"], longest=100, asked_characters=400, asked_at=START)
     assert (other.named, other.dense) == ((), "What about bananas?")
+
+
+def test_the_name_of_a_speaker_is_no_month() -> None:
+    def read(query: str, *speakers: str) -> Question:
+        return read_question(query, speakers, longest=100, asked_characters=400, asked_at=START)
+
+    assert read("What does June do?").window is not None
+    for query in ("What does June do?", "June?", "What is on June's list?"):
+        assert read(query, "June Park", "Bob").window is None
+    yesterday = read("What did June do yesterday?", "June Park", "Bob").window
+    assert yesterday is not None
+    assert ([span.text for span in yesterday.spans], yesterday.alone) == (["yesterday"], False)
+    may = read("What happened in May?", "June Park").window
+    assert may is not None
+    assert may.alone
 
 
 def test_signs_in_a_name_are_only_signs() -> None:

@@ -50,7 +50,8 @@ ENGLISH = {
     "holiday": "christmas xmas,new_year_s_eve,halloween",
     "stop": "what which when did was were is are do does who how where why we i you he she they it with have has had "
     "my our his her their not there that these those will would can could should be been "
-    "happened happen happening done doing going up me us all anything everything something",
+    "happened happen happening happens done doing say said says tell told talk talked talking discuss discussed "
+    "going me us them him anything everything something",
 }
 GERMAN = {
     "month": "januar janner,februar,marz maerz,april,mai,juni,juli,august,september,oktober okt,november,dezember dez",
@@ -351,6 +352,8 @@ WEAK: Mapping[str, frozenset[str]] = {
 
 # Kinds that mean time wherever they stand; the words of all others count in a text of their language alone.
 CONTENT = frozenset({"month", "weekday", "season", "unit", "one", "day", "night", "holiday"})
+# Kinds whose words only join the others.
+SAYING_NOTHING = frozenset({"the", "in", "at", "and"})
 # Words of a language that are a different, common word in another one.
 FALSE_FRIENDS = frozenset(
     {"hier", "morgen", "manana", "tag", "tage", "an", "ora", "ore", "dia", "mes", "fin", "rok", "lat", "lata", "dni"}
@@ -372,7 +375,9 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Phrases by their folded words, per language; the words that show time; the words of each language."""
+    """Phrases by their folded words, per language; the words that show time; of each language its words, and those of
+    them that ask without saying about what.
+    """
 
     meanings: dict[tuple[str, ...], dict[str, Meaning]] = field(
         default_factory=dict[tuple[str, ...], dict[str, Meaning]]
@@ -380,6 +385,7 @@ class Lexicon:
     starts: set[str] = field(default_factory=set[str])
     telling: set[str] = field(default_factory=set[str])
     languages: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    asking: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def meaning(self, words: tuple[str, ...], language: str) -> Meaning | None:
         """What a phrase means in a text of the language; one of another language where nothing else is meant by it."""
@@ -408,12 +414,15 @@ def lexicon() -> Lexicon:
     made = Lexicon()
     for language, kinds in LANGUAGES.items():
         words = made.languages.setdefault(language, set())
-        words.update(map(fold_word, kinds["stop"].split()))
+        asking = made.asking[language] = set(map(fold_word, kinds["stop"].split()))
+        words |= asking
         for kind, listed in kinds.items():
             if kind != "stop":
                 for phrase, value in _entries(kind, listed):
                     _add(made, language, kind, phrase, value)
                     words.update(phrase)
+                    if kind in SAYING_NOTHING:
+                        asking.update(phrase)
     return made
 
 
@@ -436,8 +445,10 @@ def _add(made: Lexicon, language: str, kind: str, phrase: tuple[str, ...], value
 
 
 def saying_nothing(language: str) -> set[str]:
-    """The folded words of a language that ask without saying about what: those of its grammar, and of its lexicon."""
-    return lexicon().languages[language]
+    """The folded words of a language that ask without saying about what: its question words, auxiliaries, pronouns,
+    articles and prepositions, and verbs such as "do" and "happen".
+    """
+    return lexicon().asking[language]
 
 
 def language_of(words: Sequence[str]) -> str:

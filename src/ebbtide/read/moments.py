@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -20,6 +20,7 @@ LATEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|now|nowadays|today|these days|at the moment|last time)\b",
     re.IGNORECASE,
 )
+NAMES = ("month", "weekday", "season", "holiday")
 UNITS = {Unit.HOUR: timedelta(hours=1), Unit.MINUTE: timedelta(minutes=1)}
 # More than any question asks about, so that a long text of dates stays cheap.
 MOST_SPANS = 20
@@ -44,15 +45,25 @@ def asked_window(text: str, asked_at: datetime, timezone: str = "UTC") -> Window
     except OverflowError:
         return None
     text, tokens, language = tokens_of(text)
-    found = list(islice(_spans(Phrases(tokens, today, language), asked_at, zone, text), MOST_SPANS))
+    phrases = Phrases(tokens, today, language)
+    found = list(islice(_spans(phrases, asked_at, zone, text), MOST_SPANS))
     if not found:
         return None
-    dated, nothing = {place for _, places in found for place in places}, saying_nothing(language)
-    alone = all(
-        place in dated or "word" not in token.kinds or fold_word(text[token.start : token.end]) in nothing
-        for place, token in enumerate(tokens)
-    )
+    alone = _says_nothing_else(phrases, text, [places for _, places in found])
     return Window(tuple(dict.fromkeys(span for span, _ in found)), timezone, alone)
+
+
+def _says_nothing_else(phrases: Phrases, text: str, dates: Sequence[range]) -> bool:
+    """Whether a text says nothing beside its dates, and each of them could be nothing else.
+
+    The name of a month, a weekday, a season or a holiday is one of a person too, unless a word such as "in" leads it.
+    """
+    if any(len(places) == 1 and phrases.has(places[0], *NAMES) and not phrases.led(places[0]) for places in dates):
+        return False
+    dated = {place for places in dates for place in places}
+    beside = [text[token.start : token.end] for place, token in enumerate(phrases.tokens) if place not in dated]
+    nothing = saying_nothing(phrases.language)
+    return all(fold_word(piece) in nothing for piece in beside if any(map(str.isalnum, piece)))
 
 
 def _spans(phrases: Phrases, asked_at: datetime, zone: ZoneInfo, text: str) -> Iterator[tuple[Span, range]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -64,13 +64,16 @@ def read_question(
             "The query is empty.", field="query", remedy="Ask something, or use browse to list memories."
         )
     asked = asked_part(text, asked_characters)
-    named = names_of(tuple(speakers)).named_in(asked)
+    names = names_of(tuple(speakers))
+    named = names.named_in(asked)
+    # June and April are people where they speak.
+    window = asked_window(names.taken_from(asked) if named else asked, asked_at, timezone)
     return Question(
         text,
         asked,
         without_names(asked, speakers),
         named,
-        asked_window(asked, asked_at, timezone),
+        replace(window, alone=False) if window is not None and named else window,
         asks_for_latest(asked),
     )
 

@@ -122,6 +122,12 @@ class Phrases:
                 return False
         return False
 
+    def led(self, place: int) -> bool:
+        """Whether the word before a place, articles aside, is one that only a time follows, or joins it to a time."""
+        while self.has(place - 1, "the"):
+            place -= 1
+        return self.has(place - 1, "in", "and", *RELATIONS)
+
     def expression(self, place: int) -> tuple[Days | OpenDays, int] | None:
         """The longest phrase that begins at a place: a range, an open stretch, or a date."""
         found = self.bounded(place) or self.opened(place)

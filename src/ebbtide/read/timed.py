@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ebbtide.rank.gates import Stage
 from ebbtide.read.filters import dated_within
 
 if TYPE_CHECKING:
+    from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
     from ebbtide.read.question import Question
     from ebbtide.read.scope import Scope
@@ -16,6 +20,8 @@ __all__ = ["enough_of_it", "of_asked_time"]
 
 # With fewer hits than that, or than are asked for, the time is no filter.
 FEWEST = 3
+# What is not among the hits because one of them says it already, or is newer.
+ANSWERED = (Stage.KEPT, Stage.SUPERSEDED, Stage.DUPLICATE)
 
 
 def of_asked_time(scope: Scope, profile: Profile, question: Question) -> Scope | None:
@@ -32,6 +38,12 @@ def of_asked_time(scope: Scope, profile: Profile, question: Question) -> Scope |
     return replace(scope, where=dated_within(spans, scope.where))
 
 
-def enough_of_it(hits: int, profile: Profile) -> bool:
-    """Whether so many hits of the asked time are an answer: three where the profile filters, or else any."""
-    return hits >= (min(FEWEST, profile.limit) if profile.time_filter else 1)
+def enough_of_it(selection: Selection, profile: Profile) -> bool:
+    """Whether the hits of the asked time are an answer: at least three or as many as are asked for.
+
+    A query that asks about nothing but a time is answered by fewer too, where no threshold held anything of it back.
+    """
+    hits = len(selection.kept)
+    if hits >= min(FEWEST, profile.limit):
+        return True
+    return hits > 0 and not profile.time_filter and bool(np.isin(selection.stage, ANSWERED).all())
