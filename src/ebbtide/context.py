@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -20,6 +20,7 @@ from ebbtide.read.entries import Gathered, Writer, entries_of
 from ebbtide.read.fill import fill
 from ebbtide.read.gather import Links, read_links, read_paths
 from ebbtide.read.personal import shown
+from ebbtide.read.report import hits_of
 from ebbtide.read.route import shape_of
 from ebbtide.read.scope import ASKED, check_known
 from ebbtide.read.shares import WINDOWS, part_of, shares_of
@@ -60,17 +61,29 @@ async def context(
         check_pattern(project, "project", wildcards=False)
     caller = of_itself(caller)
     searched = await search_and_revive(engine, caller, query, **asked)
-    hits, tokens = note_access(engine, searched), dict(searched.chosen.tokens)
+    hits, tokens = hits_of(searched), dict(searched.chosen.tokens)
     inside: tuple[Hit, ...] = ()
     if project is not None:
         narrowed: dict[str, Any] = {**asked, "namespaces": [project, f"{project}.*"]}
         found = await search_and_revive(engine, caller, query, **narrowed)
-        inside = note_access(engine, found)
+        inside = hits_of(found)
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)
     links, paths = await read_beside(engine, searched, hits)
     gathered = Gathered(hits, memories, inside, links, tokens, paths)
-    return block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
+    block, worths = block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
+    note_returned(engine, searched, {memory.id for memory in memories}, worths)
+    return block
+
+
+def note_returned(engine: Engine, searched: Searched, selected: Collection[UUID], worths: Mapping[UUID, float]) -> None:
+    """Note what is in the block as read: what was selected as asked for by its id, everything else as recalled."""
+    note_access(engine, searched, {id_: worth for id_, worth in worths.items() if id_ not in selected})
+    if chosen := tuple(id_ for id_ in worths if id_ in selected):
+        caller, now = searched.scope.caller, searched.scope.now
+        note_read(engine, caller, "get", chosen)
+        if searched.scope.as_of is None:
+            engine.accesses.add(caller.tenant, chosen, now)
 
 
 def block_of(
@@ -81,22 +94,25 @@ def block_of(
     *,
     budget: int | None,
     style: Style,
-) -> ContextBlock:
-    """The block of what was gathered, in the sections and shares that the intent asks for."""
+) -> tuple[ContextBlock, dict[UUID, float]]:
+    """The block of what was gathered, in the sections and shares that the intent asks for, and what each memory in it
+    is worth."""
     window, nonce = WINDOWS[searched.purpose.intent], secrets.token_hex(4)
     zone = ZoneInfo(searched.scope.caller.timezone)
     entries = entries_of(gathered, Writer(searched.rules, zone, nonce, gathered.titled))
     shares = shares_of(window, {part_of(entry.section) for entry in entries}, budget)
     layout = Layout(nonce, window.order if gathered.titled else None)
     filled = fill(entries, layout, shares, engine.counter.count)
-    ids = tuple(dict.fromkeys(entry.id for entry in filled.entries))
-    omitted = dict.fromkeys(entry.id for entry in entries if entry.id not in ids)
+    worths: dict[UUID, float] = {}
+    for entry in filled.entries:
+        worths.setdefault(entry.id, entry.worth)
+    omitted = dict.fromkeys(entry.id for entry in entries if entry.id not in worths)
     omitted |= dict.fromkeys(omission.id for omission in kept_back)
-    return ContextBlock(
+    block = ContextBlock(
         text=filled.text,
         tokens=filled.tokens,
         nonce=nonce,
-        ids=ids,
+        ids=tuple(worths),
         omitted=tuple(omitted),
         style=style,
         intent=searched.purpose.intent,
@@ -104,6 +120,7 @@ def block_of(
         sections=filled.sections,
         left_out=(*kept_back, *filled.left_out),
     )
+    return block, worths
 
 
 async def read_selected(
@@ -145,7 +162,6 @@ async def read_selected(
         memories.append(returned)
         if length is not None and returned is memory:
             tokens[id_] = length
-    note_read(engine, caller, "get", tuple(memory.id for memory in memories))
     return memories, kept_back
 
 

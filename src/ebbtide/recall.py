@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
     from ebbtide.read.candidates import Found
-    from ebbtide.types import Caller, Hit, Memory, Rule
+    from ebbtide.types import Caller, Memory, Rule
 
 __all__ = ["Searched", "note_access", "recall", "search", "search_and_revive"]
 
@@ -66,9 +66,11 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
     check_known(asked, ASKED)
     check_flag(trace, "trace")
     searched = await search_and_revive(engine, caller, query, **asked)
+    hits = hits_of(searched)
+    note_access(engine, searched, {hit.id: hit.relevance for hit in hits})
     return trusted(
         Recall,
-        hits=note_access(engine, searched),
+        hits=hits,
         nothing_relevant=searched.selection.nothing_relevant,
         intent=searched.purpose.intent,
         trace=trace_of(searched) if trace else None,
@@ -76,17 +78,15 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
     )
 
 
-def note_access(engine: Engine, searched: Searched) -> tuple[Hit, ...]:
-    """The hits, noted as read and counted as accessed; a look into the past holds nothing more firmly."""
-    hits = hits_of(searched)
-    caller, now, ids = searched.scope.caller, searched.scope.now, tuple(hit.id for hit in hits)
+def note_access(engine: Engine, searched: Searched, returned: Mapping[UUID, float]) -> None:
+    """Note what a search returns as read and accessed, by its relevance; a look into the past holds nothing firmer."""
+    caller, now, ids = searched.scope.caller, searched.scope.now, tuple(returned)
     if searched.scope.as_of is None:
         engine.accesses.add(caller.tenant, ids, now)
-    relevance = tuple(hit.relevance for hit in hits)
+    relevance = tuple(returned.values())
     engine.reads.add(
         caller.tenant, Read(caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance)
     )
-    return hits
 
 
 async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked: Any) -> Searched:

@@ -1,0 +1,88 @@
+"""What a context block does to what it returns: each memory in it is read once, and nothing else is."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from ebbtide import AsyncEbbtide, Memory
+from ebbtide.clock import FixedClock
+from ebbtide.read.reinforce import flush
+from tests.forget.support import Owner
+from tests.graph_rows import Graph
+
+
+async def told(memory: AsyncEbbtide, content: str, **more: Any) -> Memory:
+    kept = (await memory.remember(content, **more)).memory
+    assert kept is not None
+    return kept
+
+
+async def written(memory: AsyncEbbtide, owner: Owner) -> tuple[dict[Any, int], list[list[Any]]]:
+    """The accesses of each memory that has any, and the memories of each recall that the log has, in their order."""
+    await flush(await memory.engine())
+    accesses = owner.execute("SELECT memory_id, access_count FROM strength WHERE access_count > 0").fetchall()
+    logged = owner.execute(
+        "SELECT array_agg(h.memory_id ORDER BY h.place) FILTER (WHERE h.memory_id IS NOT NULL) FROM recall_log r"
+        " LEFT JOIN recall_hit h ON h.recall_id = r.id GROUP BY r.id ORDER BY r.id"
+    ).fetchall()
+    return dict(accesses), [row[0] or [] for row in logged]
+
+
+async def read_by_id(owner: Owner) -> list[Any]:
+    rows = owner.execute("SELECT detail FROM audit WHERE action = 'read' AND detail ->> 'verb' = 'get'").fetchall()
+    return [detail["memories"] for (detail,) in rows]
+
+
+async def test_a_block_with_a_project_is_one_recall(async_memory: AsyncEbbtide, owner: Owner) -> None:
+    ferry = await told(async_memory, "The ferry leaves at seven")
+    plans = await told(async_memory, "The plans of the ferry", namespace="project.boat")
+    block = await async_memory.context("ferry", project="project.boat")
+    assert set(block.ids) == {ferry.id, plans.id}
+    assert await written(async_memory, owner) == ({ferry.id: 1, plans.id: 1}, [list(block.ids)])
+
+
+async def test_what_the_budget_leaves_out_is_not_held_more_firmly(async_memory: AsyncEbbtide, owner: Owner) -> None:
+    await told(async_memory, "ferry " + "word " * 200)
+    small = await told(async_memory, "The ferry leaves at seven")
+    block = await async_memory.context("ferry", budget=100)
+    assert (block.ids, len(block.omitted)) == ((small.id,), 1)
+    assert await written(async_memory, owner) == ({small.id: 1}, [[small.id]])
+    assert (await async_memory.context("ferry", budget=0)).ids == ()
+    assert await written(async_memory, owner) == ({small.id: 1}, [[small.id], []])
+
+
+async def test_what_was_selected_is_read_by_its_id_where_it_is_in_the_block(
+    async_memory: AsyncEbbtide, owner: Owner
+) -> None:
+    oranges = await told(async_memory, "Ana likes oranges")
+    long = await told(async_memory, "word " * 2_000)
+    ferry = await told(async_memory, "The ferry leaves at seven")
+    block = await async_memory.context("ferry", limit=1, selected=[oranges.id, long.id])
+    assert block.ids == (oranges.id, ferry.id)
+    assert await written(async_memory, owner) == ({oranges.id: 1, ferry.id: 1}, [[ferry.id]])
+    assert await read_by_id(owner) == [[str(oranges.id)]]
+
+
+async def test_the_memory_of_a_relation_is_returned_once(async_memory: AsyncEbbtide, owner: Owner) -> None:
+    works = await told(async_memory, "Sarah works at the ferry")
+    stated = await told(async_memory, "Her brother lives in Bergen")
+    graph = Graph(owner)
+    sarah, bob = graph.entity("Sarah", works), graph.entity("Bob")
+    for predicate in ("is sister of", "visits"):
+        graph.relation(sarah, predicate, bob, stated)
+    block = await async_memory.context("Sarah works", limit=1)
+    assert block.ids == (works.id, stated.id)
+    assert await written(async_memory, owner) == ({works.id: 1, stated.id: 1}, [[works.id, stated.id]])
+
+
+async def test_a_block_of_the_past_holds_nothing_more_firmly(
+    async_memory: AsyncEbbtide, clock: FixedClock, owner: Owner
+) -> None:
+    ferry = await told(async_memory, "The ferry leaves at seven")
+    oranges = await told(async_memory, "Ana likes oranges")
+    clock.advance(timedelta(days=1))
+    block = await async_memory.context("ferry", as_of=clock.now(), limit=1, selected=[oranges.id])
+    assert block.ids == (oranges.id, ferry.id)
+    assert await written(async_memory, owner) == ({}, [[ferry.id]])
+    assert await read_by_id(owner) == [[str(oranges.id)]]
