@@ -20,7 +20,7 @@ TITLES = "|".join(map(skeleton, (
 )))  # fmt: skip
 # A title with or without its signs, and nothing but a remark in parentheses before its colon.
 TITLE = re.compile(rf"(?:#+|[*_]*)(?:{TITLES})(?:\([^)]*\))?[*_]*(?::|$)|#+(?:{TITLES})")
-ENTITY = re.compile(rf"\[.*\].*{skeleton('confidence')}")
+ENTITY = re.compile(rf"\[[^\]]*\].*{skeleton('confidence')}")
 # What opens an item of a list, or stands for the mark of one that was confirmed.
 BULLET = re.compile(r"[-*+•‣⁃·▪◦–—‐‑−>#]")
 DASHES = re.compile(r"[\u2012-\u2015\u2212\u2e3a\u2e3b]")
