@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ebbtide import Ebbtide, reciprocal_rank_fusion, relevance
+from ebbtide import Ebbtide, TagFilter, reciprocal_rank_fusion, relevance
 from ebbtide.checks import check_vector, check_word
 from ebbtide.errors import EbbtideError, InvalidInput, InvalidProfile
 from ebbtide.identifiers import new_id, parse_id
@@ -194,6 +195,24 @@ def test_what_is_no_filter_is_not_taken_for_none(memory: Ebbtide) -> None:
             memory.forget_where(given, kinds="note")
         with pytest.raises(InvalidInput):
             memory.holds.place(given, user="ana", reason="a case")
+
+
+@pytest.mark.parametrize("tag", ["a\0", "x" * 201, "\ud800", 5, None, b"x"])
+def test_a_tag_filter_that_was_made_elsewhere_is_checked_like_any(memory: Ebbtide, tag: Any) -> None:
+    for tags in (TagFilter.model_construct(any=(tag,)), {"any": [tag]}):
+        given: Any = tags
+        for ask in (partial(memory.recall, "x"), memory.browse, memory.forget_where):
+            with pytest.raises(InvalidInput) as caught:
+                ask(tags=given)
+            assert str(caught.value.field).startswith("tags")
+
+
+def test_a_tag_filter_means_the_same_as_its_object(memory: Ebbtide) -> None:
+    memory.remember("The harbour channel is 77.", tags=["radio"])
+    memory.remember("The harbour café opens at nine.", tags=["food"])
+    for name, tag in (("any", "radio"), ("all", "radio"), ("none", "food"), ("exact", "radio")):
+        answers = [memory.browse(tags=tags) for tags in (TagFilter(**{name: (f" {tag} ",)}), {name: [tag]})]
+        assert [[one.content for one in answer] for answer in answers] == [["The harbour channel is 77."]] * 2
 
 
 def test_endless_ids_are_not_waited_for(memory: Ebbtide) -> None:

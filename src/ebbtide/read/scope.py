@@ -155,8 +155,11 @@ def _kinds(kinds: Sequence[str] | str | None) -> tuple[str, ...] | None:
 
 def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> TagFilter:
     """A list means all of them; an object may say any, all, none and exact."""
-    if tags is None or isinstance(tags, TagFilter):
-        return tags or TagFilter()
+    if tags is None:
+        return TagFilter()
+    if isinstance(tags, TagFilter):
+        # Whoever made it checked types at most; what it holds has to be text that can be stored.
+        tags = {name: value for name, value in tags if value is not None}
     if not isinstance(tags, Mapping):
         return TagFilter(all=check_texts(tags, "tags") or None)
     try:
