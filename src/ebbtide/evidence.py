@@ -171,8 +171,8 @@ class Curve(_Public):
     `half_life` is in days; it, `difficulty` and `stability` are what they have decayed to by now. `last_used_at` is the
     last recall, change, or import; `idle_days` count from it. `points` go from then over `now` into the future.
     `spared_by` says why the memory never fades: confirmed, superseded, invalidated, importance, kind, hold, or its
-    status. `soft_delete_at` is when a nightly run will find it faded if nobody uses it, None for never; that happens
-    only where `enabled`, that is where forgetting is on for the tenant.
+    status. `soft_delete_at` is the first nightly run to find it faded if nobody uses it, None for never; that deletes
+    it only where `enabled`, that is where forgetting is on for the tenant.
     """
 
     id: UUID
@@ -194,7 +194,7 @@ class Curve(_Public):
 
 
 class Faded(_Public):
-    """A memory that has faded: `reason` is `idle` for one unused for too long, else `confidence`."""
+    """A memory that the next nightly run finds faded: `reason` is `idle` if unused for too long, else `confidence`."""
 
     id: UUID
     agent: str
@@ -206,10 +206,10 @@ class Faded(_Public):
 
 
 class FadingPlan(_Public):
-    """What a nightly run would change now, were forgetting on; whether it is says `enabled`.
+    """What the nightly run `at` the coming 03:37 UTC changes if nothing is used before, were forgetting on: `enabled`.
 
-    `decaying` curves have whole days to lose, which changes nothing that a recall sees. `soft_deletions` memories have
-    faded, the first of which are `memories`; `held` others have too, and a legal hold spares them.
+    `decaying` curves will have whole days to lose, which changes nothing that a recall sees. `soft_deletions` memories
+    will have faded, the first of which are `memories`; `held` others too, and a legal hold spares them.
     """
 
     at: datetime

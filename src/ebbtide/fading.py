@@ -9,7 +9,7 @@ import numpy as np
 
 from ebbtide.checks import check_whole
 from ebbtide.evidence import Curve, CurvePoint, Faded, FadingPlan, FadingRun
-from ebbtide.forget.decay import FADING_KINDS, FIRST, IMPORTANT, decay, fading_page, soft_delete
+from ebbtide.forget.decay import FADING_KINDS, FIRST, IMPORTANT, decay, fading_page, next_night, soft_delete
 from ebbtide.forget.holds import held_among
 from ebbtide.govern.access import ADMIN, OPERATOR, READ, requires
 from ebbtide.govern.rules import current_rules, rules_in
@@ -110,32 +110,33 @@ def curve_of(
 
 
 def fades_at(confidence: float, idle: float, probabilities: Any, now: datetime, settings: Settings) -> datetime:
-    """The first of the coming days on which the memory has faded if nobody uses it; now where it has already."""
-    longest = settings.soft_delete_after_days
-    ahead = np.arange(0.0, max(0.0, np.ceil(longest - idle)) + 2)
+    """The first of the coming nights in which the memory has faded if nobody uses it."""
+    longest, night = settings.soft_delete_after_days, next_night(now)
+    nights = np.arange(0.0, max(0.0, np.ceil(longest - idle)) + 2)
+    ahead = (night - now) / DAY + nights
     weak = confidence * probabilities(ahead) < settings.soft_delete_confidence
     faded = (idle + ahead > longest) | ((idle + ahead > settings.soft_delete_idle_days) & weak)
-    return now + timedelta(days=float(ahead[np.argmax(faded)]))
+    return night + timedelta(days=float(nights[np.argmax(faded)]))
 
 
 @requires(ADMIN)
 async def plan(engine: Engine, caller: Caller, *, limit: int = 100) -> FadingPlan:
-    """What a nightly run would change now. See `AsyncFading.plan`."""
+    """What the next nightly run will change. See `AsyncFading.plan`."""
     check_whole(limit, "limit", 0, MOST_LISTED)
-    now, after, tenant = engine.clock.now(), FIRST, caller.tenant
+    night, after, tenant = next_night(engine.clock.now()), FIRST, caller.tenant
     enabled = (await current_rules(engine, tenant)).forgetting
     listed: list[Faded] = []
     fading = spared = 0
     async with engine.database.transaction(tenant, snapshot=True) as transaction:
-        decaying = (await transaction.one("fade.undecayed", tenant=tenant, now=now))[0]
-    while page := await fading_page(engine, tenant, after, now):
+        decaying = (await transaction.one("fade.undecayed", tenant=tenant, now=night))[0]
+    while page := await fading_page(engine, tenant, after, night):
         async with engine.database.transaction(tenant, snapshot=True) as transaction:
-            held = await held_among(transaction, tenant, [row.id for row in page], now)
+            held = await held_among(transaction, tenant, [row.id for row in page], night)
         going = [row for row in page if row.id not in held]
         listed += [faded_of(row, engine.settings) for row in going[: limit - len(listed)]]
         fading, spared, after = fading + len(going), spared + len(held), page[-1].id
     return FadingPlan(
-        at=now, enabled=enabled, decaying=decaying, soft_deletions=fading, held=spared, memories=tuple(listed)
+        at=night, enabled=enabled, decaying=decaying, soft_deletions=fading, held=spared, memories=tuple(listed)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from ebbtide import AsyncEbbtide, Policy, Settings
 from ebbtide.clock import FixedClock
 from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
+from ebbtide.forget.decay import next_night
 from ebbtide.jobs.fading import fade_tenant
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.read.reinforce import flush
@@ -311,12 +312,15 @@ async def test_the_plan_says_what_the_run_then_does(async_memory: AsyncEbbtide, 
     idle = (await async_memory.remember("idle", confidence=1.0)).memory
     clock.advance(190 * DAY)
     late = (await async_memory.remember("late", confidence=1.0)).memory
-    clock.advance(180 * DAY)
+    clock.advance(179 * DAY)
     plan = await async_memory.forgetting.plan()
     assert (plan.enabled, plan.decaying, plan.soft_deletions, plan.held) == (False, 1, 2, 0)
     assert {one.id: one.reason for one in plan.memories} == {weak.id: "idle", idle.id: "idle"}
-    assert [one.idle_days for one in plan.memories] == [370.0, 370.0]
+    # From 9 o'clock to 3:37 in the night.
+    assert plan.at == datetime(2027, 9, 23, 3, 37, tzinfo=UTC)
+    assert [one.idle_days for one in plan.memories] == pytest.approx([369 + (18 * 60 + 37) / 1440] * 2)
     assert (await async_memory.forgetting.plan(limit=1)).memories == plan.memories[:1]
+    clock.advance(plan.at - clock.now())
     assert (await async_memory.forgetting.run()).model_dump() == {"decayed": 1, "soft_deleted": 0}
     await async_memory.forgetting.enable()
     assert (await async_memory.forgetting.plan()).enabled is True
@@ -324,6 +328,45 @@ async def test_the_plan_says_what_the_run_then_does(async_memory: AsyncEbbtide, 
     assert (await async_memory.forgetting.run()).model_dump() == {"decayed": 0, "soft_deleted": 0}
     assert contents(await async_memory.browse()) == ["late"]
     assert (await async_memory.get(late.id)).status == "active"
+
+
+@pytest.mark.parametrize(("idle", "planned"), [(180.0, 1), (179.2, 0)])
+async def test_the_plan_is_of_the_coming_night_and_so_is_the_curve(
+    async_memory: AsyncEbbtide, clock: FixedClock, idle: float, planned: int
+) -> None:
+    told = (await async_memory.remember("x", confidence=1.0)).memory
+    clock.advance(idle * DAY)
+    plan = await async_memory.forgetting.plan()
+    assert plan.at > clock.now()
+    assert plan.soft_deletions == planned
+    shown = await async_memory.forgetting.show(told.id)
+    assert (shown.soft_delete_at == plan.at) is bool(planned)
+
+
+@pytest.mark.parametrize("hours", [1, 24, 48])
+async def test_a_curve_that_only_a_judgement_made_is_planned_as_it_decays(
+    async_memory: AsyncEbbtide, clock: FixedClock, hours: int
+) -> None:
+    told = (await async_memory.remember("x")).memory
+    await async_memory.feedback(told.id, "positive")
+    clock.advance(timedelta(hours=hours))
+    plan = await async_memory.forgetting.plan()
+    clock.advance(plan.at - clock.now())
+    assert (await async_memory.forgetting.run()).decayed == plan.decaying == int(hours > 1)
+
+
+@pytest.mark.parametrize(
+    ("now", "night_at"),
+    [
+        ("2026-03-02T09:00+00:00", "2026-03-03T03:37+00:00"),
+        ("2026-03-02T03:36:59.999999+00:00", "2026-03-02T03:37+00:00"),
+        ("2026-03-02T03:37+00:00", "2026-03-03T03:37+00:00"),
+        ("2026-03-02T01:00+05:00", "2026-03-02T03:37+00:00"),
+        ("2026-12-31T21:00-05:00", "2027-01-01T03:37+00:00"),
+    ],
+)
+def test_the_next_night_is_at_the_hour_of_the_job(now: str, night_at: str) -> None:
+    assert next_night(datetime.fromisoformat(now)) == datetime.fromisoformat(night_at)
 
 
 async def test_the_plan_names_the_confidence_where_that_is_the_reason(
@@ -341,13 +384,13 @@ async def test_the_curve_says_when_a_memory_will_have_faded(async_memory: AsyncE
     told = (await async_memory.remember("x")).memory
     clock.advance(10 * DAY)
     shown = await async_memory.forgetting.show(told.id)
-    assert shown.soft_delete_at == told.created_at + 181 * DAY
+    assert shown.soft_delete_at == datetime(2026, 8, 30, 3, 37, tzinfo=UTC)
     assert shown.enabled is True
     clock.advance(170 * DAY)
     await night(async_memory)
     assert (await async_memory.get(told.id)).status == "active"
     clock.advance(DAY)
-    assert (await async_memory.forgetting.show(told.id)).soft_delete_at == clock.now()
+    assert (await async_memory.forgetting.show(told.id)).soft_delete_at == datetime(2026, 8, 31, 3, 37, tzinfo=UTC)
     await night(async_memory)
     shown = await async_memory.forgetting.show(told.id)
     assert (shown.status, shown.spared_by, shown.soft_delete_at) == ("deleted", "deleted", None)

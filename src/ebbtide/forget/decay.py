@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -13,18 +14,20 @@ from ebbtide.types import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from ebbtide.engine import Engine
     from ebbtide.settings import Settings
 
-__all__ = ["FADING_KINDS", "IMPORTANT", "decay", "fading_limits", "fading_page", "soft_delete"]
+__all__ = ["FADING_KINDS", "IMPORTANT", "NIGHT", "decay", "fading_limits", "fading_page", "next_night", "soft_delete"]
 
 FADING_KINDS = ("fact", "message", "note", "learning", "episode")
 """The kinds of memory that may fade."""
 
 IMPORTANT = 0.8
 """Memories of at least this importance never fade."""
+
+NIGHT = time(3, 37, tzinfo=UTC)
+"""When it happens."""
 
 # So many curves decay in a tenth of a second, the longest that the writing of an access waits.
 CURVES_A_BATCH = 5_000
@@ -55,6 +58,12 @@ async def decay(engine: Engine, tenant: str) -> int:
         if looked < CURVES_A_BATCH:
             return changed
         after = last
+
+
+def next_night(now: datetime) -> datetime:
+    """When it happens next, later than `now`."""
+    tonight = datetime.combine(now.astimezone(UTC), NIGHT)
+    return tonight if tonight > now else tonight + timedelta(days=1)
 
 
 def fading_limits(settings: Settings) -> dict[str, Any]:

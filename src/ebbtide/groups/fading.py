@@ -36,7 +36,10 @@ class AsyncFading(Group):
         return await show(await self.engine(), self.caller, memory_id)
 
     async def plan(self, *, limit: int = 100) -> FadingPlan:
-        """What a nightly run would change now, and which memories have faded, at most `limit`; nothing is changed.
+        """What the next nightly run will change if nothing is used until then; nothing is changed now.
+
+        It is at 03:37 UTC, the plan's `at`; idle days and effective confidence are those of that moment.
+        At most `limit` of the memories that will have faded are listed.
 
         Raises:
             InvalidInput: the limit is not from 0 to 1,000.

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ebbtide.db.queue import enqueue, lock_of
-from ebbtide.forget.decay import decay, soft_delete
+from ebbtide.forget.decay import NIGHT, decay, soft_delete
 from ebbtide.govern.tenants import list_tenants
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
 
-__all__ = ["FADE", "FADE_TENANT", "fade", "fade_tenant"]
+__all__ = ["FADE", "FADE_SCHEDULE", "FADE_TENANT", "fade", "fade_tenant"]
 
 FADE = "fade"
 FADE_TENANT = "fade_tenant"
+FADE_SCHEDULE = f"{NIGHT.minute} {NIGHT.hour} * * *"
 
 
 async def fade(engine: Engine) -> None:

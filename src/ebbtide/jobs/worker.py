@@ -21,7 +21,7 @@ from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
 from ebbtide.errors import EbbtideError, StaleRevision
 from ebbtide.jobs.embedding import RESUME_EMBEDDING, embed_pending, enqueue_resumption, resume_embedding
-from ebbtide.jobs.fading import FADE, FADE_TENANT, fade, fade_tenant
+from ebbtide.jobs.fading import FADE, FADE_SCHEDULE, FADE_TENANT, fade, fade_tenant
 from ebbtide.jobs.index import BUILD_VECTOR_INDEX, build_vector_index
 from ebbtide.jobs.upkeep import TIDY, TIDY_TENANT, tidy, tidy_tenant
 from ebbtide.write.pending import EMBED_PENDING
@@ -65,7 +65,7 @@ TASKS = {
     BUILD_VECTOR_INDEX: Task(build_vector_index),
     TIDY: Task(tidy, schedule="17 3 * * *"),
     TIDY_TENANT: Task(tidy_tenant),
-    FADE: Task(fade, schedule="37 3 * * *"),
+    FADE: Task(fade, schedule=FADE_SCHEDULE),
     FADE_TENANT: Task(fade_tenant),
 }
 

@@ -77,7 +77,8 @@ SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM decayed), (SELECT due.m
 -- name: undecayed
 -- How many curves have whole days to lose.
 SELECT count(*) FROM strength s
-WHERE s.tenant_id = %(tenant)s AND s.decayed_at <= %(now)s::timestamptz - interval '1 day';
+LEFT JOIN memory m ON s.decayed_at IS NULL AND m.tenant_id = %(tenant)s AND m.id = s.memory_id
+WHERE s.tenant_id = %(tenant)s AND coalesce(s.decayed_at, m.created_at) <= %(now)s::timestamptz - interval '1 day';
 
 -- fragment: fades
 m.tenant_id = %(tenant)s AND m.status = 'active' AND m.maturity = 'unconfirmed' AND m.superseded_by IS NULL AND m.importance < %(important)s::float8
