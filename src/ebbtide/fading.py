@@ -14,7 +14,7 @@ from ebbtide.forget.holds import held_among
 from ebbtide.govern.access import ADMIN, OPERATOR, READ, requires
 from ebbtide.govern.rules import current_rules, rules_in
 from ebbtide.identifiers import parse_id
-from ebbtide.manage import note_read, read_memory
+from ebbtide.manage import memory_seen, note_read
 from ebbtide.rank.curve import CurveParameters, course, decayed, recall_probabilities
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def show(engine: Engine, caller: Caller, memory_id: UUID | str) -> Curve:
     """Where a memory is on its forgetting curve. See `AsyncFading.show`."""
     id_, now = parse_id(memory_id, "memory_id"), engine.clock.now()
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        memory = await read_memory(transaction, caller, id_)
+        memory = await memory_seen(engine, transaction, caller, id_)
         rows = await transaction.named("fade.curve", tenant=caller.tenant, agent=caller.agent, id=id_)
         book = await rules_in(engine, transaction, caller.tenant)
         held = await held_among(transaction, caller.tenant, [id_], now)

@@ -56,6 +56,16 @@ def test_a_list_passes_a_redacting_rule_for_everybody(memory: Ebbtide, agent: Eb
 
 
 @pytest.mark.parametrize("mode", WITHHOLDING)
+def test_a_curve_is_shown_to_whom_the_memory_is(memory: Ebbtide, agent: Ebbtide, held: UUID, mode: str) -> None:
+    assert agent.forgetting.show(held).id == held
+    memory.rules.set_personal_data(mode)
+    for read in (agent.get, agent.forgetting.show):
+        with pytest.raises(NotFound):
+            read(held)
+    assert memory.forgetting.show(held).id == memory.get(held).id
+
+
+@pytest.mark.parametrize("mode", WITHHOLDING)
 def test_a_list_leaves_out_what_is_withheld_and_goes_on_behind_it(
     memory: Ebbtide, agent: Ebbtide, held: UUID, mode: str
 ) -> None:

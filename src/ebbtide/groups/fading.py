@@ -31,7 +31,7 @@ class AsyncFading(Group):
         """Where a memory is on its forgetting curve, past and future, and when it will have faded; that is no access.
 
         Raises:
-            NotFound: the agent has no such memory, or it was forgotten.
+            NotFound: the agent has no such memory, it was forgotten, or the rules withhold it as `get` does.
         """
         return await show(await self.engine(), self.caller, memory_id)
 
