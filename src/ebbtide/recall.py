@@ -54,9 +54,9 @@ class Stopwatch:
     steps: dict[str, float] = field(default_factory=dict[str, float])
 
     def lap(self, step: str) -> None:
-        """Note the time since the last lap under the step's name."""
+        """Add the time since the last lap to the step's; it may be taken several times."""
         now = time.perf_counter()
-        self.steps[step] = round((now - self.started) * 1000, 3)
+        self.steps[step] = round(self.steps.get(step, 0.0) + (now - self.started) * 1000, 3)
         self.started = now
 
 
@@ -91,11 +91,13 @@ def note_access(engine: Engine, searched: Searched, returned: Mapping[UUID, floa
 
 async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked: Any) -> Searched:
     """As `search`; where little that lives answers, what faded comes back to life first and takes part."""
-    searched = await search(engine, caller, query, reviving=True, **asked)
+    watch = Stopwatch()
+    searched = await search(engine, caller, query, watch=watch, reviving=True, **asked)
     revived = await resurrect(engine, searched)
     if revived is None:
         return searched
-    return replace(await search(engine, caller, query, **asked), resurrected=revived)
+    watch.lap("resurrect")
+    return replace(await search(engine, caller, query, watch=watch, **asked), resurrected=revived)
 
 
 async def search(
@@ -113,17 +115,15 @@ async def search(
     asked_at: datetime | None = None,
     trial: Rule | None = None,
     reviving: bool = False,
+    watch: Stopwatch | None = None,
     **narrowed: Any,
 ) -> Searched:
-    """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded. `trial` is
-    a rule that counts for this search although it is not saved.
+    """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded.
 
-    Raises:
-        InvalidInput: an argument is not acceptable; the error names it.
-        ModelError: the query could not be embedded.
+    `trial` is a rule that counts for this search although it is not saved, `watch` a watch that runs already. Raises
+    `InvalidInput` that names an argument, and `ModelError` where the query could not be embedded.
     """
-    watch = Stopwatch()
-    scope = make_scope(caller, engine.clock.now(), **narrowed)
+    watch, scope = watch or Stopwatch(), make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
     shape = await shape_of(engine, scope)
     question = understand(engine, scope, query, shape.speakers, asked_at)
@@ -158,6 +158,8 @@ async def search(
             else:
                 within = scope
         faded = await faded_in(transaction, scope, ranking, ruled, terms, route, found, chosen) if reviving else ()
+    if faded:
+        watch.lap("resurrect")
     check_revision(caller, chosen.revision)
     ordered = Ordered(scored, chosen)
     if depth:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
+from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from ebbtide.db.database import Transaction
 from ebbtide.jobs.fading import fade_tenant
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.read.reinforce import flush
+from ebbtide.recall import Stopwatch
 from tests.forget.support import Owner, contents
 from tests.stores import SETTINGS
 
@@ -54,6 +58,20 @@ async def test_what_faded_comes_back_in_the_very_recall_that_asks_for_it(
     assert sum(answer[0].contributions.values()) == pytest.approx(answer[0].relevance)
     again = await async_memory.recall("When does the ferry leave?", trace=True)
     assert (contents(again), again.trace.resurrected) == ([FERRY], ())
+
+
+@pytest.mark.parametrize(("asked", "steps"), [({}, 4), ({"rerank": True}, 5)])
+async def test_the_trace_has_the_time_of_both_searches_and_of_the_way_back(
+    dsn: str, clock: FixedClock, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch, asked: Any, steps: int
+) -> None:
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder, reranker="fake") as memory:
+        await faded(memory, clock)
+        # Each look at it is a second later.
+        monkeypatch.setattr("ebbtide.recall.time", SimpleNamespace(perf_counter=count(1).__next__))
+        monkeypatch.setattr("ebbtide.recall.Stopwatch", partial(Stopwatch, started=0))
+        answer = await memory.recall("ferry", trace=True, **asked)
+    names = ["understand", "embed", "candidates", "rank", "rerank"][:steps]
+    assert answer.trace.milliseconds == dict.fromkeys([*names, "resurrect"], 2000.0)
 
 
 @pytest.mark.parametrize("profile", ["tide", "ontheia", "agentium", "ibex", "eryx", "decision", "exploratory"])
