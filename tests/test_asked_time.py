@@ -12,13 +12,16 @@ import pytest
 from ebbtide import Ebbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import InvalidInput
+from ebbtide.evaluate.baselines import FULL_TEXT, VECTOR
+from ebbtide.rank.profile import Profile
+from ebbtide.rank.strategies import BUILT_IN
 from tests.conftest import Opener
 
 NOW = datetime(2026, 3, 12, 3, 0, tzinfo=UTC)
 # In Tokyo it is noon of the 12th of March; its yesterday ended at 15:00 UTC of the 11th.
 LATE, EARLY = "2026-03-11T14:30:00Z", "2026-03-11T15:30:00Z"
 FILTERING: Mapping[str, Any] = {
-    "name": "of-that-time", "law": "sum", "factors": [{"factor": "similarity", "weight": 1}], "time_filter": True,
+    "name": "of-that-time", "law": "sum", "factors": [{"factor": "similarity", "weight": 1}], "time_filter": "always",
 }  # fmt: skip
 
 
@@ -152,6 +155,30 @@ def test_a_query_without_a_time_and_a_profile_without_the_filter_are_not_filtere
         assert len(answer) == 15
         assert answer.trace is not None
         assert answer.trace.time_filter is None
+
+
+@pytest.mark.parametrize("profile", [*sorted(set(BUILT_IN) - {"tide", "temporal"}), VECTOR, FULL_TEXT])
+def test_no_other_ranking_filters(memory: Ebbtide, profile: str | Profile) -> None:
+    remember_months(memory)
+    for query in ("what did we do in May 2025", "ferry report in May 2025"):
+        answer = memory.recall(query, profile=profile, trace=True)
+        assert answer.trace is not None
+        assert (len(answer.trace.asked_time), answer.trace.time_filter) == (1, None)
+
+
+@pytest.mark.parametrize(("profile", "queries"), [("tide", 1), ("temporal", 2)])
+def test_a_filter_is_for_queries_about_nothing_else_or_for_all(memory: Ebbtide, profile: str, queries: int) -> None:
+    remember_months(memory)
+    built_in = memory.profiles.get(profile)
+    memory.profiles.save({**built_in.model_dump(mode="json"), "name": "kept"})
+    assert memory.profiles.get("kept") == built_in.model_copy(update={"name": "kept"})
+    filtered = 0
+    for query in ("what did we do in May 2025", "ferry report in May 2025"):
+        for name in (profile, "kept"):
+            trace = memory.recall(query, profile=name, min_similarity=0, trace=True).trace
+            assert trace is not None
+            filtered += trace.time_filter == "applied"
+    assert filtered == 2 * queries
 
 
 def test_the_filter_is_explained(memory: Ebbtide) -> None:

@@ -82,6 +82,7 @@ def test_a_warning_comes_back(memory: Ebbtide) -> None:
         ("kinds.0", {"kinds": ["song"]}),
         ("decompose", {"decompose": 1}),
         ("time_filter", {"time_filter": "yes"}),
+        ("time_filter", {"time_filter": True}),
         ("rerank", {"rerank": None}),
         ("colour", {"colour": "red"}),
     ],

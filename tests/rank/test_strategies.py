@@ -33,16 +33,16 @@ def test_facts_are_what_states_something() -> None:
 @pytest.mark.parametrize(
     ("intent", "kinds", "threshold", "limit", "quality", "time", "rerank", "recency"),
     [
-        ("decision", set(FACTS), 0.2, 5, True, False, True, 0.3),
-        ("exploratory", WRITTEN, 0.1, 20, False, False, True, 0.3),
-        ("temporal", WRITTEN, 0.15, 10, False, True, False, 0.8),
-        ("comparative", WRITTEN, 0.15, 20, False, False, True, 0.3),
-        ("relationship", set(FACTS), 0.15, 10, False, False, True, 0.3),
-        ("factual", set(FACTS), 0.2, 10, False, False, True, 0.3),
+        ("decision", set(FACTS), 0.2, 5, True, "off", True, 0.3),
+        ("exploratory", WRITTEN, 0.1, 20, False, "off", True, 0.3),
+        ("temporal", WRITTEN, 0.15, 10, False, "always", False, 0.8),
+        ("comparative", WRITTEN, 0.15, 20, False, "off", True, 0.3),
+        ("relationship", set(FACTS), 0.15, 10, False, "off", True, 0.3),
+        ("factual", set(FACTS), 0.2, 10, False, "off", True, 0.3),
     ],
 )
 def test_what_a_strategy_searches_and_how_it_ranks(
-    intent: str, kinds: set[str], threshold: float, limit: int, quality: bool, time: bool, rerank: bool, recency: float
+    intent: str, kinds: set[str], threshold: float, limit: int, quality: bool, time: str, rerank: bool, recency: float
 ) -> None:
     strategy = STRATEGIES[intent]
     assert strategy.name == intent
@@ -63,9 +63,12 @@ def test_a_strategy_has_the_form_of_eryx(strategy: Profile) -> None:
         assert strategy.factors == ERYX.factors
 
 
-def test_no_preset_but_eryx_decomposes_and_none_filters_by_kind_or_time() -> None:
+def test_no_preset_but_eryx_decomposes_and_none_but_tide_filters_by_time() -> None:
     assert [name for name, profile in PRESETS.items() if profile.decompose] == ["eryx"]
-    assert not any(profile.kinds or profile.time_filter or profile.rerank for profile in PRESETS.values())
+    assert {name: profile.time_filter for name, profile in PRESETS.items() if profile.time_filter != "off"} == {
+        "tide": "alone"
+    }
+    assert not any(profile.kinds or profile.rerank for profile in PRESETS.values())
 
 
 def test_a_strategy_scores_a_single_item() -> None:

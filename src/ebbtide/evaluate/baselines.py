@@ -65,8 +65,9 @@ def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
 
     That is a profile, the name of a built-in one, `auto` for the strategy of each question's intent, or one of the
     baselines `vector`, `fulltext` and `rrf`. A name may be followed by what is switched on or off of it, such as
-    `eryx-decompose` or `auto-time_filter-rerank`. What ranks raises `ModelUnavailable` where the reranker fails, since
-    the figures would be those of another ranking, and `InvalidInput` where one is switched on and there is none.
+    `eryx-decompose` or `auto-time_filter-rerank`; `+time_filter` is for all queries that name a time. What ranks raises
+    `ModelUnavailable` where the reranker fails, since the figures would be those of another ranking, and `InvalidInput`
+    where one is switched on and there is none.
 
     Raises:
         InvalidInput: there is no ranking of that name.
@@ -94,8 +95,13 @@ def _switched(text: str) -> dict[str, bool]:
     return {found[2]: found[1] == "+" for found in SWITCH.finditer(text)}
 
 
+def _fields(switched: Mapping[str, bool]) -> dict[str, bool | str]:
+    """The fields of a profile that are switched, with their values."""
+    return {name: ("always" if on else "off") if name == "time_filter" else on for name, on in switched.items()}
+
+
 def _changed(profile: Profile, switched: Mapping[str, bool]) -> Profile:
-    return Profile.model_validate(profile.model_dump() | dict(switched)) if switched else profile
+    return Profile.model_validate(profile.model_dump() | _fields(switched)) if switched else profile
 
 
 def _ranker(profile_of: Callable[[str], Profile], switched: Mapping[str, bool] = MappingProxyType({})) -> Ranker:

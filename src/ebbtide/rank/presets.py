@@ -89,7 +89,7 @@ ERYX = Profile(
     decompose=True,
 )
 
-TIDE = Profile(name="tide", law="listwise", tide=TideParameters(), limit=10)
+TIDE = Profile(name="tide", law="listwise", tide=TideParameters(), limit=10, time_filter="alone")
 
 DEFAULT_PROFILE = TIDE.name
 

@@ -25,6 +25,7 @@ LARGEST_PRIORITY = 1_000
 RESERVED_NAMES = frozenset({"similarity", "fused", "cap", "quality"})
 RERANK_NAME = "rerank"
 
+TimeFilter = Literal["off", "alone", "always"]
 Flag = Annotated[bool, Field(strict=True)]
 Limit = Annotated[int, Field(strict=True, ge=1, le=MAXIMUM_LIMIT)]
 _LIMIT: TypeAdapter[int] = TypeAdapter(Limit)
@@ -50,7 +51,8 @@ class Profile(Part):
         kinds: which kinds of memory are searched where the caller names none; None for all.
         decompose: a query that asks for several things is searched for each of them too, and their ranks are fused
             (see `ebbtide.decompose`). Not for `listwise`, which measured worse with it.
-        time_filter: a query that names a time is answered from that time.
+        time_filter: which queries are answered from the time they name: `off` for none, `alone` for those that ask
+            about nothing else, `always` for all that name one.
         rerank: a reranker, where one is set, orders the best candidates anew.
 
     Raises:
@@ -74,7 +76,7 @@ class Profile(Part):
     tide: TideParameters | None = None
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] | None = None
     decompose: Flag = False
-    time_filter: Flag = False
+    time_filter: TimeFilter = "off"
     rerank: Flag = False
 
     @model_validator(mode="after")

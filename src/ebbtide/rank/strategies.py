@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Literal
 
 from ebbtide.rank.parts import EFoldingRecency, FullText, Gates, KeywordShare
 from ebbtide.rank.presets import PRESETS
@@ -26,7 +27,7 @@ def _strategy(
     limit: int,
     recency: float = 0.3,
     quality_weighting: bool = False,
-    time_filter: bool = False,
+    time_filter: Literal["off", "always"] = "off",
     rerank: bool = True,
 ) -> Profile:
     return Profile(
@@ -61,7 +62,7 @@ STRATEGIES: Mapping[str, Profile] = MappingProxyType(
             _strategy("relationship", FACTS, min_similarity=0.15, limit=10),
             _strategy(
                 "temporal", (*FACTS, "chunk", "note"),
-                min_similarity=0.15, limit=10, recency=0.8, time_filter=True, rerank=False,
+                min_similarity=0.15, limit=10, recency=0.8, time_filter="always", rerank=False,
             ),
             _strategy("exploratory", (*FACTS, "chunk", "note"), min_similarity=0.1, limit=20),
             _strategy("factual", FACTS, min_similarity=0.2, limit=10),

@@ -51,7 +51,7 @@ class Searched:
 
     `faded` are memories that had faded when it was made and hold its words, `resurrected` those brought back to life
     for it.
-    `time_filter` says what became of it where the profile has one and the query names a time.
+    `time_filter` says what became of the profile's, None where it is none for the query.
     `rerank_scores` are in [0, 1], one a candidate, NaN where it was not reranked; None where nothing was.
     """
 

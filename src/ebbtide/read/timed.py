@@ -27,13 +27,14 @@ ANSWERED = (Stage.KEPT, Stage.SUPERSEDED, Stage.DUPLICATE)
 def of_asked_time(scope: Scope, profile: Profile, question: Question) -> Scope | None:
     """The scope's memories of the time a query asks about; None where that is no filter.
 
-    It is one under a profile that filters by time, and for a query that asks about nothing but a time.
+    The profile says for which queries it is one: for none, for those that ask about nothing but a time, or for all.
     """
-    if question.window is None or not (profile.time_filter or question.window.alone):
+    window = question.window
+    if window is None or not (profile.time_filter == "always" or (profile.time_filter == "alone" and window.alone)):
         return None
     spans = [
         (None if span.start is None else span.start.timestamp(), None if span.end is None else span.end.timestamp())
-        for span in question.window.spans
+        for span in window.spans
     ]
     return replace(scope, where=dated_within(spans, scope.where))
 
@@ -41,9 +42,10 @@ def of_asked_time(scope: Scope, profile: Profile, question: Question) -> Scope |
 def enough_of_it(selection: Selection, profile: Profile) -> bool:
     """Whether the hits of the asked time are an answer: at least three or as many as are asked for.
 
-    A query that asks about nothing but a time is answered by fewer too, where no threshold held anything of it back.
+    Under a profile whose filter is for queries about nothing but a time fewer are one too, where no threshold held
+    anything of it back.
     """
     hits = len(selection.kept)
     if hits >= min(FEWEST, profile.limit):
         return True
-    return hits > 0 and not profile.time_filter and bool(np.isin(selection.stage, ANSWERED).all())
+    return hits > 0 and profile.time_filter == "alone" and bool(np.isin(selection.stage, ANSWERED).all())
