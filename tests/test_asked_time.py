@@ -14,7 +14,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.errors import InvalidInput
 from ebbtide.evaluate.baselines import FULL_TEXT, VECTOR
 from ebbtide.rank.profile import Profile
-from ebbtide.rank.strategies import BUILT_IN
+from ebbtide.rank.strategies import BUILT_IN, STRATEGIES
 from tests.conftest import Opener
 
 NOW = datetime(2026, 3, 12, 3, 0, tzinfo=UTC)
@@ -219,6 +219,16 @@ def test_a_boost_of_the_asked_time_is_a_factor_of_any_law(memory: Ebbtide) -> No
                 assert "asked_time" not in told.contributions
             else:
                 assert told.contributions["asked_time"] == pytest.approx(boost * told.similarity)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_boosts_the_asked_time(memory: Ebbtide, strategy: str) -> None:
+    late, early = two_evenings(memory)
+    for id_, boosted in ((late, True), (early, False)):
+        told = memory.explain("the boat yesterday", id_, profile=strategy, timezone="Asia/Tokyo", min_similarity=0)
+        if strategy == "temporal" and not boosted:
+            continue
+        assert (told.contributions["asked_time"] > 0) == boosted
 
 
 @pytest.mark.parametrize("timezone", ["Mars", "", "../UTC", "UTC\0", "\ud800", 5, b"UTC", [], object(), "x" * 999])

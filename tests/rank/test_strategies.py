@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ebbtide import relevance
-from ebbtide.rank.parts import Gates
+from ebbtide.rank.parts import AskedTime, Gates
 from ebbtide.rank.presets import ERYX, PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.strategies import BUILT_IN, FACTS, STRATEGIES
@@ -50,17 +50,19 @@ def test_what_a_strategy_searches_and_how_it_ranks(
     assert strategy.gates == Gates(min_similarity=threshold)
     assert strategy.limit == limit
     assert (strategy.quality_weighting, strategy.time_filter, strategy.rerank) == (quality, time, rerank)
-    assert [factor.weight for factor in strategy.factors] == [recency, 0.1, 0.1]
+    assert [factor.weight for factor in strategy.factors] == [recency, 0.1, 0.1, 0.3]
     assert strategy.decompose
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
-def test_a_strategy_has_the_form_of_eryx(strategy: Profile) -> None:
+def test_a_strategy_has_the_form_of_eryx_and_a_boost_of_the_asked_time(strategy: Profile) -> None:
     same = ("law", "base", "cap", "full_text", "weights", "decompose")
     assert strategy.model_dump(include=set(same)) == ERYX.model_dump(include=set(same))
-    assert [type(factor) for factor in strategy.factors] == [type(factor) for factor in ERYX.factors]
+    *factors, asked_time = strategy.factors
+    assert asked_time == AskedTime(weight=0.3)
+    assert [type(factor) for factor in factors] == [type(factor) for factor in ERYX.factors]
     if strategy.name != "temporal":
-        assert strategy.factors == ERYX.factors
+        assert factors == list(ERYX.factors)
 
 
 def test_no_preset_but_eryx_decomposes_and_none_but_tide_filters_by_time() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from ebbtide.rank.parts import EFoldingRecency, FullText, Gates, KeywordShare
+from ebbtide.rank.parts import AskedTime, EFoldingRecency, FullText, Gates, KeywordShare
 from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.types import Kind
@@ -38,6 +38,7 @@ def _strategy(
             EFoldingRecency(weight=recency, days=30.0, dates=("created_at",)),
             EFoldingRecency(weight=0.1, days=90.0, dates=("updated_at",), name="freshness"),
             KeywordShare(weight=0.1),
+            AskedTime(weight=0.3),
         ),
         cap=1.0,
         quality_weighting=quality_weighting,
@@ -53,6 +54,7 @@ def _strategy(
 
 # Source: Eryx 3.3 for decision, temporal and exploratory. It only describes the other three, so their numbers are ours:
 # two things asked about need twice the room of one, and what is related to something is worded less like the query.
+# The boost of the asked time is ours too; `eryx` itself has none.
 STRATEGIES: Mapping[str, Profile] = MappingProxyType(
     {
         profile.name: profile
