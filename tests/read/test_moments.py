@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ebbtide.read.moments import asked_window, asks_for_latest
 from ebbtide.read.time_phrases import Phrases
 from ebbtide.read.time_tokens import tokens_of
-from ebbtide.read.windows import Window
+from ebbtide.read.windows import Days, Window
 from tests.read.time_phrases import NO_TIME, PHRASES, TODAY, YESTERDAY, Stretch, day
 
 # A Thursday; in Tokyo it is Thursday evening.
@@ -262,6 +262,36 @@ def test_a_guessed_year_gives_way_where_it_holds_nothing() -> None:
     assert days_after(leap, [seconds("2020-02-29T10:00"), seconds("2023-03-01")]) == [0, 1095]
     winter = asked_window("last winter", NOW)
     assert days_after(winter, [seconds("2022-01-15"), seconds("2022-03-15")]) == [0, np.inf]
+
+
+def test_the_28th_of_february_moves_between_years_with_and_without_a_29th() -> None:
+    leap = datetime(2028, 3, 12, tzinfo=UTC)
+    assert stretches("from February 28 to March 2, 2025", leap) == [("2025-02-28", "2025-03-03")]
+    assert days_after(asked_window("on February 28", leap), [seconds("2025-02-28T12:00")]) == [0]
+    # Asked where there is no 29th, about a year that has one.
+    assert stretches("from February 28 to March 2, 2024") == [("2024-02-28", "2024-03-03")]
+    other = [seconds("2024-02-28T12:00"), seconds("2024-02-29T12:00")]
+    assert days_after(asked_window("on February 28", NOW), other) == [0, 0.5]
+    # A month ends with its own last day, in any year.
+    ends = [seconds("2024-02-29T12:00"), seconds("2023-02-28T12:00")]
+    assert days_after(asked_window("in February", NOW), ends) == [0, 0]
+    later = [seconds("2027-02-28T12:00"), seconds("2027-03-01")]
+    assert days_after(asked_window("in February", leap), later) == [0, np.inf]
+    assert days_after(asked_window("in late February", leap), [seconds("2027-02-28T12:00")]) == [0]
+
+
+@given(st.dates(date(1904, 1, 1), date(2100, 12, 1)), st.integers(1, 40), st.integers(-3, 3))
+def test_days_in_another_year_begin_and_end_with_the_same_days(first: date, length: int, years: int) -> None:
+    days = Days(first, first + timedelta(length), "day")
+    try:
+        moved = days.in_year(years)
+    except ValueError:
+        assert (2, 29) in {(first.month, first.day), (days.until - timedelta(1)).timetuple()[1:3]}
+        return
+    ends = (days.until - timedelta(1), moved.until - timedelta(1))
+    assert [(one.month, one.day) for one in (first, ends[0])] == [
+        (one.month, one.day) for one in (moved.first, ends[1])
+    ]
 
 
 def test_a_memory_without_a_date_counts_by_when_it_was_written() -> None:

@@ -42,9 +42,15 @@ class Days:
 
         Raises:
             ValueError: that year has none of them, as the 29th of February, or lies beyond the calendar.
+            OverflowError: they end with the last day of the calendar.
         """
         first = self.first.replace(year=self.first.year + years)
-        return replace(self, first=first, until=self.until.replace(year=self.until.year + years))
+        if self.precision == "day":
+            last = self.until - timedelta(1)
+            return replace(self, first=first, until=last.replace(year=last.year + years) + timedelta(1))
+        # What ends with February ends with it in any year, and the day after the 28th may be the 1st of March.
+        until = self.until.replace(year=self.until.year + years, day=1) + timedelta(self.until.day - 1)
+        return replace(self, first=first, until=until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,7 @@ class Window:
                 continue
             # A winter begins in one year and ends in the next; and a year ends at another moment in another zone.
             for year in {year + more for year in years for more in (-1, 0, 1)}:
-                with suppress(ValueError):
+                with suppress(ValueError, OverflowError):
                     moved = span_of(span.days.in_year(year - span.days.first.year), zone, span.text)
                     others += [] if moved is None else [moved]
         return others
