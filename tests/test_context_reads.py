@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
 from ebbtide import AsyncEbbtide, Memory
 from ebbtide.clock import FixedClock
+from ebbtide.models.fake import FakeEmbedder
 from ebbtide.read.reinforce import flush
 from tests.forget.support import Owner
 from tests.graph_rows import Graph
+from tests.stores import DIMENSION, SETTINGS
 
 
 async def told(memory: AsyncEbbtide, content: str, **more: Any) -> Memory:
@@ -86,3 +93,38 @@ async def test_a_block_of_the_past_holds_nothing_more_firmly(
     assert block.ids == (oranges.id, ferry.id)
     assert await written(async_memory, owner) == ({}, [[ferry.id]])
     assert await read_by_id(owner) == [[str(oranges.id)]]
+
+
+class Counting(FakeEmbedder):
+    """Keeps the texts of each batch."""
+
+    def __init__(self) -> None:
+        super().__init__(DIMENSION)
+        self.batches: list[list[str]] = []
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.batches.append(list(texts))
+        return await super().embed(texts)
+
+
+@pytest.mark.parametrize("intent", [None, "comparative"])
+async def test_a_query_is_embedded_once_for_a_block(dsn: str, clock: FixedClock, intent: str | None) -> None:
+    query = "Which is faster, the ferry or the train?"
+    embedder = Counting()
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as memory:
+        await told(memory, "The ferry leaves at seven")
+        plans = await told(memory, "The ferry plans", namespace="project.boat")
+        embedder.batches.clear()
+        block = await memory.context(query, project="project.boat", intent=intent)
+    assert plans.id in block.ids
+    assert [batch[0] for batch in embedder.batches] == [query]
+
+
+async def test_a_vector_that_is_given_is_that_of_both_searches(dsn: str, clock: FixedClock) -> None:
+    embedder = Counting()
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as memory:
+        plans = await told(memory, "The ferry plans", namespace="project.boat")
+        (vector,) = await embedder.embed(["ferry"])
+        embedder.batches.clear()
+        block = await memory.context("boat", project="project.boat", vector=vector.tolist())
+    assert (block.ids, embedder.batches) == ((plans.id,), [])

@@ -65,7 +65,7 @@ async def context(
     inside: tuple[Hit, ...] = ()
     if project is not None:
         narrowed: dict[str, Any] = {**asked, "namespaces": [project, f"{project}.*"]}
-        found = await search_and_revive(engine, caller, query, **narrowed)
+        found = await search_and_revive(engine, caller, query, like=searched, **narrowed)
         inside = hits_of(found)
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)

@@ -97,7 +97,7 @@ async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked:
     if revived is None:
         return searched
     watch.lap("resurrect")
-    return replace(await search(engine, caller, query, watch=watch, **asked), resurrected=revived)
+    return replace(await search(engine, caller, query, watch=watch, like=searched, **asked), resurrected=revived)
 
 
 async def search(
@@ -116,26 +116,26 @@ async def search(
     trial: Rule | None = None,
     reviving: bool = False,
     watch: Stopwatch | None = None,
+    like: Searched | None = None,
     **narrowed: Any,
 ) -> Searched:
     """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded.
 
-    `trial` is a rule that counts for this search although it is not saved, `watch` a watch that runs already. Raises
-    `InvalidInput` that names an argument, and `ModelError` where the query could not be embedded.
+    `trial` is a rule that counts for this search although it is not saved, `watch` one that runs already, and `like`
+    a search for the same query, which is not embedded anew. Raises `InvalidInput` that names an argument, and
+    `ModelError` where the query could not be embedded.
     """
     watch, scope = watch or Stopwatch(), make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
     shape = await shape_of(engine, scope)
     question = understand(engine, scope, query, shape.speakers, asked_at)
     purpose = await read_intent(engine, caller.tenant, question, intent, ranks=named is None)
-    ranking = narrow_within(
-        caller, await resolve_profile(engine, caller, purpose.strategy if named is None else named),
-        limit=limit, min_score=min_score, min_similarity=min_similarity,
-    )  # fmt: skip
+    resolved = await resolve_profile(engine, caller, purpose.strategy if named is None else named)
+    ranking = narrow_within(caller, resolved, limit=limit, min_score=min_score, min_similarity=min_similarity)
     depth = depth_of(engine, ranking, rerank)
     scope, question = scope.within(ranking.kinds), in_parts(question, ranking)
     watch.lap("understand")
-    directions, notes = await directions_of(engine, ranking, question, vector)
+    directions, notes = await directions_of(engine, ranking, question, vector, like)
     watch.lap("embed")
     route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
     settings = index_settings(engine, route)
@@ -166,7 +166,7 @@ async def search(
         ordered = await reorder(engine, scope, ranking, question, found, ordered)
         watch.lap("rerank")
     return Searched(
-        scope, ranking, question, purpose, terms, route, directions[0], found, ordered.scored, ordered.chosen, ruled,
+        scope, ranking, question, purpose, terms, route, directions, found, ordered.scored, ordered.chosen, ruled,
         (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, faded, rerank_scores=ordered.scores,
         time_filter=None if timed is scope else "too_few" if within is scope else "applied",
     )  # fmt: skip
@@ -183,20 +183,29 @@ def understand(
 
 
 async def directions_of(
-    engine: Engine, profile: Profile, question: Question, vector: Any
-) -> tuple[list[Any], tuple[str, ...]]:
+    engine: Engine, profile: Profile, question: Question, vector: Any, like: Searched | None
+) -> tuple[Sequence[Any], tuple[str, ...]]:
     """The vectors of the question and of its parts as the driver sends them, and what the caller should know of that.
 
-    All are made in one batch. A vector that is given is the question's own; None stands for one that cannot be made.
+    All are made in one batch, or are those of a search for the same texts. A vector that is given is the question's
+    own; None stands for one that cannot be made.
     """
-    strip = profile.tide is not None and profile.tide.strip_names
     given = [] if vector is None else [as_halfvec(check_vector(vector, engine.dimension, "vector"))]
-    texts = [question.dense if strip else question.asked, *question.parts][len(given) :]
+    wanted = embedded_of(profile, question)
+    texts = wanted[len(given) :]
     if engine.embedder is None:
         notes = () if given else ("no embedder is configured: found by full text alone",)
         return [*given, *[None] * len(texts)], notes
+    if like is not None and embedded_of(like.profile, like.question) == wanted:
+        return like.directions, ()
     made = await engine.embedder.embed(texts) if texts else ()
     return [*given, *(as_halfvec(one) for one in made)], ()
+
+
+def embedded_of(profile: Profile, question: Question) -> list[str]:
+    """The texts that stand for a question and its parts in the vector search."""
+    strip = profile.tide is not None and profile.tide.strip_names
+    return [question.dense if strip else question.asked, *question.parts]
 
 
 def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:

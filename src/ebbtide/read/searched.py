@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -49,6 +49,8 @@ class Chosen:
 class Searched:
     """Everything one search came to know; hits, traces and explanations are made of it.
 
+    `directions` are the vectors of the question and of its parts as the driver sends them, None for one that cannot be
+    made.
     `faded` are memories that had faded when it was made and hold its words, `resurrected` those brought back to life
     for it.
     `time_filter` says what became of the profile's, None where it is none for the query.
@@ -61,7 +63,7 @@ class Searched:
     purpose: Purpose
     terms: Terms
     route: Route
-    vector: Any
+    directions: Sequence[Any]
     found: Found
     scored: Scored
     chosen: Chosen
@@ -72,6 +74,11 @@ class Searched:
     resurrected: tuple[UUID, ...] = ()
     rerank_scores: NDArray[np.float64] | None = None
     time_filter: TimeFilter = None
+
+    @property
+    def vector(self) -> Any:
+        """The vector of the question itself."""
+        return self.directions[0]
 
     @property
     def selection(self) -> Selection:
