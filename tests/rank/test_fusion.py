@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,13 +42,20 @@ def test_nothing_to_fuse() -> None:
     assert reciprocal_rank_fusion([[], []]) == []
 
 
-@pytest.mark.parametrize("k", [0, -1, math.nan, math.inf])
-def test_a_k_that_is_not_positive_is_refused(k: float) -> None:
+@pytest.mark.parametrize("k", [0, -1, math.nan, math.inf, True, None, "60", b"60", 2**5000])
+def test_a_k_that_is_not_positive_is_refused(k: Any) -> None:
     with pytest.raises(InvalidInput) as refusal:
         reciprocal_rank_fusion(LISTS, k=k)
     assert refusal.value.field == "k"
     with pytest.raises(InvalidInput):
         highest_fused_score(3, k=k)
+
+
+@pytest.mark.parametrize("lists", [None, 1, "ab", [1], [None], ["ab"], [b"ab"], [[[]]], [["a"], [{}]], {"a": ["b"]}])
+def test_what_are_no_lists_of_items_is_refused(lists: Any) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        reciprocal_rank_fusion(lists)
+    assert refusal.value.field == "lists"
 
 
 @given(rankings, st.floats(0.5, 1000))
