@@ -78,7 +78,8 @@ def curve_of(
         return recall_probabilities(idle + ahead, *course(stored, np.floor(nights + ahead)))
 
     outlook = min(max(idle, 2 * today.half_life, SHORTEST_OUTLOOK), LONGEST_OUTLOOK)
-    ahead = np.concatenate([np.linspace(-idle, 0, POINTS_A_SIDE + 1), np.linspace(0, outlook, POINTS_A_SIDE + 1)[1:]])
+    # One that was used just now has no past to show.
+    ahead = np.unique([np.linspace(-idle, 0, POINTS_A_SIDE + 1), np.linspace(0, outlook, POINTS_A_SIDE + 1)])
     points = tuple(
         CurvePoint(
             at=now + timedelta(days=days),
