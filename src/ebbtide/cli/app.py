@@ -22,6 +22,7 @@ from ebbtide.cli import (
     rankings,
     showcase,
     transfers,
+    understanding,
 )
 from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, InvalidInput
@@ -57,6 +58,7 @@ COMMANDS: tuple[click.Command, ...] = (
     questions.recall,
     questions.context,
     questions.explain,
+    understanding.understand,
     memories.get,
     memories.browse,
     memories.history,
