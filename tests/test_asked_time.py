@@ -15,7 +15,9 @@ from ebbtide.errors import InvalidInput
 from ebbtide.evaluate.baselines import FULL_TEXT, VECTOR
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.strategies import BUILT_IN, STRATEGIES
+from ebbtide.settings import Settings
 from tests.conftest import Opener
+from tests.stores import SETTINGS
 
 NOW = datetime(2026, 3, 12, 3, 0, tzinfo=UTC)
 # In Tokyo it is noon of the 12th of March; its yesterday ended at 15:00 UTC of the 11th.
@@ -135,6 +137,23 @@ def test_a_time_filter_searches_within_the_time_that_is_asked(memory: Ebbtide) -
     notes = memory.recall("ferry report in May 2025", profile=FILTERING, where={"observed_at": {"gte": "2025-05-11"}})
     assert {hit.content.split()[1] for hit in notes} == {"note"}
     assert len(notes) == 3
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, SETTINGS.model_copy(update={"exact_search_rows": 1})])
+def test_a_filter_is_of_all_stretches_and_of_open_ones(open_store: Opener, settings: Settings) -> None:
+    memory = open_store(clock=FixedClock(NOW), settings=settings)
+    remember_months(memory)
+    memory.remember("Ferry report of a price", valid_from="2025-02-20")
+    memory.remember("Ferry report without a date")
+    for query, months in (
+        ("ferry report in May 2025 and in July 2025", {5, 7}),
+        ("ferry report before April 2025", {1, 2, 3, None}),
+        ("ferry report since November 1, 2025", {11, 12, None}),
+    ):
+        answer = memory.recall(query, profile=FILTERING, limit=20, trace=True)
+        assert {hit.memory.observed_at and hit.memory.observed_at.month for hit in answer} == months
+        assert answer.trace is not None
+        assert answer.trace.time_filter == "applied"
 
 
 @pytest.mark.parametrize("query", ["ferry report in June 2025", "ferry report on 2019-05-05", "ferry since 2026-01-01"])

@@ -13,7 +13,7 @@ from ebbtide.errors import InvalidInput
 from ebbtide.read.where import Filter
 from ebbtide.text import shown
 
-__all__ = ["CLOCKS", "FIELDS", "CompiledFilter", "compile_filter", "dated_within"]
+__all__ = ["CLOCKS", "FIELDS", "CompiledFilter", "compile_filter"]
 
 CLOCKS = frozenset(
     {"created_at", "updated_at", "observed_at", "valid_from", "invalidated_at", "expires_at", "last_mentioned_at"}
@@ -156,32 +156,6 @@ def compile_filter(where: Filter | Mapping[str, Any] | None, *, timezone: str = 
         return None
     compiler = _Compiler(timezone)
     return CompiledFilter(compiler.expression(where), compiler.values)
-
-
-def dated_within(spans: Sequence[tuple[float | None, float | None]], other: CompiledFilter | None) -> CompiledFilter:
-    """Memories of one of some stretches of time, in seconds since 1970 UTC, that pass the other filter too.
-
-    A memory is of the moment it was observed, else of the one since when it is true, else of when it was written.
-    """
-    values = {} if other is None else dict(other.values)
-    bounds: list[list[str]] = []
-    for number, (start, end) in enumerate(spans):
-        tests: list[str] = []
-        for name, sign, moment in ((f"from{number}", ">=", start), (f"until{number}", "<", end)):
-            if moment is not None:
-                values[name] = moment
-                tests.append(f"{sign} ${name}")
-        bounds.append(tests)
-    # A clock that is not set is null, and null compared with a number is unknown rather than false.
-    ways: list[str] = []
-    unset: list[str] = []
-    for clock in ("observed_at", "valid_from", "created_at"):
-        path = f'$.field."{clock}"'
-        inside = " || ".join("(" + " && ".join(f"{path} {test}" for test in tests) + ")" for tests in bounds)
-        ways.append("(" + " && ".join([*unset, f"({inside})"]) + ")")
-        unset.append(f"{path} == null")
-    path = "(" + " || ".join(ways) + ")"
-    return CompiledFilter(path if other is None else f"({other.path}) && {path}", values)
 
 
 def _key(key: Any) -> str:

@@ -33,7 +33,12 @@ ASKED = SCOPED | {"profile", "intent", "limit", "min_score", "min_similarity", "
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a read may see. `as_of` is system time, None for the present; `valid_at` is when it must have been true."""
+    """What a read may see.
+
+    `as_of` is system time, None for the present; `valid_at` is when it must have been true. `of_time` are the stretches
+    of time it must be of, None for any: a memory is of the moment it was observed, else of the one since when it is
+    true, else of when it was written.
+    """
 
     caller: Caller
     namespaces: NamespaceScope
@@ -45,11 +50,13 @@ class Scope:
     valid_at: datetime
     as_of: datetime | None
     include_superseded: bool
+    of_time: tuple[tuple[datetime | None, datetime | None], ...] | None = None
 
     @property
     def unfiltered(self) -> bool:
         """Whether nothing but the namespace narrows the scope."""
-        return self.kinds is None and self.labels is None and self.where is None and self.tags == TagFilter()
+        fields = (self.kinds, self.labels, self.where, self.of_time)
+        return all(value is None for value in fields) and self.tags == TagFilter()
 
     @property
     def key(self) -> Hashable:
@@ -74,6 +81,7 @@ class Scope:
             "kinds": None if self.kinds is None else list(self.kinds),
             "labels": None if self.labels is None else list(self.labels),
             **{f"tags_{name}": value for name, value in tags.items()},
+            "of_time": None if self.of_time is None else _ranges(self.of_time),
             "metadata_path": None if self.where is None else self.where.path,
             "metadata_values": None if self.where is None else json.dumps(self.where.values),
             "now": self.now if self.as_of is None else self.as_of,
@@ -94,6 +102,12 @@ class Scope:
             "foreign": text_array(self.namespaces.foreign),
             "own": text_array(self.namespaces.own),
         }
+
+
+def _ranges(stretches: Sequence[tuple[datetime | None, datetime | None]]) -> str:
+    """Stretches of time as a multirange; None is an open end."""
+    ends = [["" if moment is None else moment.isoformat() for moment in stretch] for stretch in stretches]
+    return "{" + ",".join(f"[{start},{end})" for start, end in ends) + "}"
 
 
 def check_known(given: Mapping[str, Any], known: frozenset[str]) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ebbtide.rank.gates import Stage
-from ebbtide.read.filters import dated_within
 
 if TYPE_CHECKING:
     from ebbtide.rank.gates import Selection
@@ -32,11 +31,7 @@ def of_asked_time(scope: Scope, profile: Profile, question: Question) -> Scope |
     window = question.window
     if window is None or not (profile.time_filter == "always" or (profile.time_filter == "alone" and window.alone)):
         return None
-    spans = [
-        (None if span.start is None else span.start.timestamp(), None if span.end is None else span.end.timestamp())
-        for span in window.spans
-    ]
-    return replace(scope, where=dated_within(spans, scope.where))
+    return replace(scope, of_time=tuple((span.start, span.end) for span in window.spans))
 
 
 def enough_of_it(selection: Selection, profile: Profile) -> bool:
