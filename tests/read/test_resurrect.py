@@ -290,6 +290,8 @@ async def test_it_crosses_no_policy(async_memory: AsyncEbbtide, clock: FixedCloc
     answer = await reader.recall("ferry", trace=True)
     assert answer.trace.resurrected == (beside.id,)
     assert {hit.id for hit in answer} == {beside.id}
+    # That the handle may only read does not keep it from coming back.
+    assert await status(async_memory, beside) == "active"
     for one in (hidden, shown, told):
         assert await status(async_memory, one) == "deleted"
 
