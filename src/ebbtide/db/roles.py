@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from psycopg import errors as sqlstate
+from psycopg import sql
 
 from ebbtide.db.statements import statement
 from ebbtide.errors import StoreUnsuitable
@@ -36,7 +37,7 @@ async def set_up_roles(connection: AsyncConnection[Any], facts: Any) -> None:
     """
     means = await _means(connection)
     if means.app and not facts.has_role:
-        await connection.execute(statement("migrate.create_role"))
+        await _create(connection, "ebbtide_app")
         await connection.execute(statement("migrate.join_role"), {})
         await grant(connection)
     if means.reader and not (facts.has_role and facts.words_indexed):
@@ -44,8 +45,13 @@ async def set_up_roles(connection: AsyncConnection[Any], facts: Any) -> None:
         # at the same; the check-up tells of it, and the next opening tries again.
         with suppress(sqlstate.InsufficientPrivilege, sqlstate.UniqueViolation):
             async with connection.transaction():
-                await connection.execute(statement("migrate.create_reader"))
+                await _create(connection, "ebbtide_reader")
                 await connection.execute(statement("migrate.let_reader_search"), {})
+
+
+async def _create(connection: AsyncConnection[Any], role: str) -> None:
+    await connection.execute(sql.SQL("SET LOCAL ebbtide.role = {}").format(sql.Literal(role)))
+    await connection.execute(statement("migrate.create_role"), {})
 
 
 async def grant(connection: AsyncConnection[Any]) -> None:

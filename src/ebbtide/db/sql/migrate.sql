@@ -80,11 +80,13 @@ LEFT JOIN known app ON app.rolname = 'ebbtide_app'
 LEFT JOIN known reader ON reader.rolname = 'ebbtide_reader';
 
 -- name: create_role
--- The role every tenant's transaction runs as: no owner, no superuser, no way around the policies.
+-- One of the store's two roles, named by the transaction: no owner, no superuser, no way around the policies.
 DO $$
+DECLARE
+    name text := current_setting('ebbtide.role');
 BEGIN
-    IF to_regrole('ebbtide_app') IS NULL THEN
-        CREATE ROLE ebbtide_app NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
+    IF to_regrole(name) IS NULL THEN
+        EXECUTE format('CREATE ROLE %%I NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', name);
     END IF;
 EXCEPTION
     WHEN duplicate_object OR unique_violation THEN NULL;
@@ -105,21 +107,10 @@ EXCEPTION
 END
 $$;
 
--- name: create_reader
--- The role that full text is searched as: it may read the conditions of a search, of any tenant, and nobody may be it.
-DO $$
-BEGIN
-    IF to_regrole('ebbtide_reader') IS NULL THEN
-        CREATE ROLE ebbtide_reader NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
-    END IF;
-EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN NULL;
-END
-$$;
-
 -- name: let_reader_search
--- Gives that role the view of words. To hand it over, this user has to have the role and the role has to be free to create;
--- neither is so any more when the transaction ends.
+-- Gives the role that full text is searched as the view of words: it may read the conditions of a search, of any tenant, and nobody
+-- may be it. To hand the view over, this user has to have the role and the role has to be free to create; neither is so any more when
+-- the transaction ends.
 DO $$
 DECLARE
     me name := current_user;
