@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from anyio import fail_after
 from pydantic import BaseModel, ValidationError
 
 from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
-from ebbtide.models.http import sendable_key
+from ebbtide.models.http import Connections, sendable_key
 from ebbtide.models.vectors import encodable
-
-if TYPE_CHECKING:
-    from httpx import AsyncClient
 
 __all__ = ["ChatModel", "create_chat_model", "read_answer"]
 
@@ -59,9 +56,8 @@ class ChatModel:
         self.role = role
         self._endpoint = path
         self._model = model
-        self._api_key = sendable_key(api_key)
+        self._connections = Connections(sendable_key(api_key))
         self._timeout_seconds = timeout_seconds
-        self._client: AsyncClient | None = None
 
     async def ask(self, task: str, data: Mapping[str, str]) -> bytes:
         """The body of the completion for a task, with the data as a JSON object of its own.
@@ -80,19 +76,14 @@ class ChatModel:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        await self._connections.close()
 
     async def _post(self, request: dict[str, object]) -> bytes:
-        from httpx import AsyncClient, HTTPError, InvalidURL
+        from httpx import HTTPError, InvalidURL
 
-        if self._client is None:
-            headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else None
-            self._client = AsyncClient(headers=headers, timeout=None)
         try:
             with fail_after(self._timeout_seconds):
-                response = await self._client.post(self._endpoint, json=request)
+                response = await self._connections.client.post(self._endpoint, json=request)
         except TimeoutError as exc:
             raise ModelUnavailable(f"The {self.role} gave no answer within {self._timeout_seconds:g} s.") from exc
         except (HTTPError, InvalidURL) as exc:

@@ -65,13 +65,13 @@ class HttpEmbedder:
         self._model = model
         self._dimension = dimension
         self._api_key = sendable_key(api_key)
+        self._connections = Connections(self._api_key)
         self._timeout_seconds = timeout_seconds
         self._retries = retries
         self._backoff_seconds = backoff_seconds
         self._batch_size = batch_size
         self._concurrency = concurrency
         self._max_characters = max_characters
-        self._client: AsyncClient | None = None
 
     @property
     def identity(self) -> ModelIdentity:
@@ -115,9 +115,7 @@ class HttpEmbedder:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        await self._connections.close()
 
     async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         inputs = [encodable(text[: self._max_characters]) if text.strip() else " " for text in texts]
@@ -153,7 +151,7 @@ class HttpEmbedder:
 
         try:
             with fail_after(self._timeout_seconds):
-                response = await self._opened_client().post(self._endpoint, json=request)
+                response = await self._connections.client.post(self._endpoint, json=request)
         except TimeoutError as exc:
             return Failure(f"gave no answer within {self._timeout_seconds:g} s", cause=exc)
         except RequestError as exc:
@@ -180,14 +178,29 @@ class HttpEmbedder:
             remedy=f"Check the URL's path and that the server has the model {self._model}.",
         )
 
-    def _opened_client(self) -> AsyncClient:
+
+class Connections:
+    """The connections to one endpoint, with its key as a bearer token; opened when first used."""
+
+    def __init__(self, api_key: str | None) -> None:
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else None
+        self._client: AsyncClient | None = None
+
+    @property
+    def client(self) -> AsyncClient:
+        """The client that holds them."""
         if self._client is None:
             from httpx import AsyncClient
 
-            headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else None
-            # One deadline around the whole request takes the place of the client's own, which bound single reads.
-            self._client = AsyncClient(headers=headers, timeout=None)
+            # The deadline of whoever asks takes the place of the client's own, which bound single reads.
+            self._client = AsyncClient(headers=self._headers, timeout=None)
         return self._client
+
+    async def close(self) -> None:
+        """Close them; whoever asks again opens new ones."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
 
 
 @dataclass(frozen=True, slots=True)

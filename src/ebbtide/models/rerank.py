@@ -14,11 +14,11 @@ from pydantic import BaseModel, ValidationError
 from ebbtide.errors import InvalidInput, ModelError, ModelInvalid, ModelUnavailable
 from ebbtide.models.cross_encoder import OnnxReranker
 from ebbtide.models.fake import FakeReranker
-from ebbtide.models.http import sendable_key, whole_url
+from ebbtide.models.http import Connections, sendable_key, whole_url
 from ebbtide.models.vectors import encodable
 
 if TYPE_CHECKING:
-    from httpx import AsyncClient, Response
+    from httpx import Response
 
     from ebbtide.models.protocols import Reranker
 
@@ -64,8 +64,7 @@ class HttpReranker:
         # Without the user and password that a URL may hold: this is what errors show.
         self._server = f"{self._endpoint.scheme}://{self._endpoint.netloc.decode('ascii')}"
         self._model = model
-        self._api_key = sendable_key(api_key, "reranker_api_key")
-        self._client: AsyncClient | None = None
+        self._connections = Connections(sendable_key(api_key, "reranker_api_key"))
 
     @property
     def name(self) -> str:
@@ -90,19 +89,13 @@ class HttpReranker:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        await self._connections.close()
 
     async def _post(self, request: dict[str, object]) -> bytes:
-        from httpx import AsyncClient, RequestError
+        from httpx import RequestError
 
-        if self._client is None:
-            headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else None
-            # The deadline of whoever asks takes the place of the client's own, which bound single reads.
-            self._client = AsyncClient(headers=headers, timeout=None)
         try:
-            async with self._client.stream("POST", self._endpoint, json=request) as response:
+            async with self._connections.client.stream("POST", self._endpoint, json=request) as response:
                 self._check_status(response)
                 return await read_body(response)
         except RequestError as exc:
