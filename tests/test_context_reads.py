@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ebbtide import AsyncEbbtide, Memory
 from ebbtide.clock import FixedClock
+from ebbtide.jobs.fading import fade_tenant
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.read.reinforce import flush
 from tests.forget.support import Owner
@@ -118,6 +119,19 @@ async def test_a_query_is_embedded_once_for_a_block(dsn: str, clock: FixedClock,
         block = await memory.context(query, project="project.boat", intent=intent)
     assert plans.id in block.ids
     assert [batch[0] for batch in embedder.batches] == [query]
+
+
+async def test_what_comes_back_to_life_costs_no_second_embedding(dsn: str, clock: FixedClock) -> None:
+    embedder = Counting()
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as memory:
+        await memory.forgetting.enable()
+        ferry = await told(memory, "The ferry leaves at seven")
+        clock.advance(timedelta(days=366))
+        await fade_tenant(await memory.engine(), tenant="default")
+        embedder.batches.clear()
+        answer = await memory.recall("ferry", trace=True)
+    assert answer.trace is not None
+    assert (answer.trace.resurrected, embedder.batches) == ((ferry.id,), [["ferry"]])
 
 
 async def test_a_vector_that_is_given_is_that_of_both_searches(dsn: str, clock: FixedClock) -> None:

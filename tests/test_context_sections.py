@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ebbtide import ContextBlock, Ebbtide, Policy
 from ebbtide.errors import InvalidInput, NotFound
+from ebbtide.rank.strategies import STRATEGIES
 from ebbtide.read.block import TITLES
 from tests.conftest import Opener
 from tests.graph_rows import Graph
@@ -113,6 +114,55 @@ def test_episodes_files_and_notes_have_sections_in_the_order_of_the_intent(
     }  # fmt: skip
     temporal = memory.context("ferry", intent="temporal", profile="tide")
     assert titles(temporal)[:2] == ["RECENT DISCUSSIONS", "KNOWLEDGE ABOUT USER"]
+
+
+@pytest.fixture
+def every_kind(memory: Ebbtide, graph: Graph) -> Ebbtide:
+    """A store with something for every section of every intent, all of it about the ferry."""
+    works = memory.remember("Sarah of the ferry").memory
+    graph.relation(graph.entity("Sarah", works), "works at", graph.entity("Ferry", type="COMPANY"), works)
+    for kind in ("episode", "chunk", "note"):
+        memory.remember(f"The ferry {kind}", kind=kind)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("intent", "sections"),
+    [
+        ("decision", ["facts", "relations", "episodes", "chunks"]),
+        ("exploratory", ["facts", "relations", "chunks", "notes"]),
+        ("temporal", ["episodes", "facts", "relations", "chunks", "notes"]),
+        ("relationship", ["relations", "facts", "episodes", "chunks"]),
+        ("comparative", ["facts", "relations", "chunks", "notes"]),
+        ("factual", ["facts", "relations", "chunks", "notes"]),
+    ],
+)
+def test_the_sections_of_an_intent_are_searched_for(every_kind: Ebbtide, intent: Any, sections: list[str]) -> None:
+    assert list(every_kind.context("ferry", intent=intent).sections) == sections
+
+
+@pytest.mark.parametrize(
+    ("query", "sections"),
+    [
+        ("What did we decide about the ferry?", ["facts", "relations", "episodes", "chunks"]),
+        ("What happened lately at the ferry?", ["episodes", "facts", "relations", "chunks", "notes"]),
+    ],
+)
+def test_the_sections_of_an_intent_that_is_found_are_too(every_kind: Ebbtide, query: str, sections: list[str]) -> None:
+    assert list(every_kind.context(query, intent="auto", min_similarity=0).sections) == sections
+
+
+def test_kinds_that_somebody_names_are_the_only_ones(every_kind: Ebbtide) -> None:
+    def kinds(**asked: Any) -> set[str]:
+        return {every_kind.get(id_).kind for id_ in every_kind.context("ferry", project="vector", **asked).ids}
+
+    assert kinds(intent="decision") == {"fact", "episode", "chunk"}
+    assert kinds(intent="decision", kinds=["fact", "note"]) == {"fact", "note"}
+    assert kinds(profile="decision") == {"fact"}
+    assert {hit.kind for hit in every_kind.recall("ferry", intent="decision")} == {"fact"}
+    own = STRATEGIES["decision"].model_copy(update={"kinds": ("fact", "episode")})
+    every_kind.profiles.save(own)
+    assert kinds(intent="decision") == {"fact", "episode"}
 
 
 def test_a_chunk_is_labelled_with_the_path_of_its_document(memory: Ebbtide, graph: Graph, owner: Any) -> None:

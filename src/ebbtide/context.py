@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["context"]
 
 MOST_SELECTED = 200
+KINDS_BESIDE = {intent: window.kinds for intent, window in WINDOWS.items()}
 
 
 @requires(READ, search=True)
@@ -60,12 +61,12 @@ async def context(
     if project is not None:
         check_pattern(project, "project", wildcards=False)
     caller = of_itself(caller)
-    searched = await search_and_revive(engine, caller, query, **asked)
+    searched = await search_and_revive(engine, caller, query, kinds_beside=KINDS_BESIDE, **asked)
     hits, tokens = hits_of(searched), dict(searched.chosen.tokens)
     inside: tuple[Hit, ...] = ()
     if project is not None:
         narrowed: dict[str, Any] = {**asked, "namespaces": [project, f"{project}.*"]}
-        found = await search_and_revive(engine, caller, query, like=searched, **narrowed)
+        found = await search_and_revive(engine, caller, query, like=searched, kinds_beside=KINDS_BESIDE, **narrowed)
         inside = hits_of(found)
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
 from ebbtide.read.fuse import find_each, in_parts
-from ebbtide.read.intent import check_intent, read_intent
+from ebbtide.read.intent import check_intent, kinds_of, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.report import hits_of, trace_of
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
     from ebbtide.read.candidates import Found
-    from ebbtide.types import Caller, Memory, Rule
+    from ebbtide.types import Caller, Intent, Kind, Memory, Rule
 
 __all__ = ["Searched", "note_access", "recall", "search", "search_and_revive"]
 
@@ -117,13 +118,13 @@ async def search(
     reviving: bool = False,
     watch: Stopwatch | None = None,
     like: Searched | None = None,
+    kinds_beside: Mapping[Intent, Sequence[Kind]] = MappingProxyType({}),
     **narrowed: Any,
 ) -> Searched:
     """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded.
 
-    `trial` is a rule that counts for this search although it is not saved, `watch` one that runs already, and `like`
-    a search for the same query, which is not embedded anew. Raises `InvalidInput` that names an argument, and
-    `ModelError` where the query could not be embedded.
+    A `trial` is a rule that counts although it is not saved, `watch` runs already, a search `like` it is not embedded
+    anew, and a strategy also looks for `kinds_beside`. Raises `InvalidInput` for an argument, and `ModelError`.
     """
     watch, scope = watch or Stopwatch(), make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
@@ -133,7 +134,7 @@ async def search(
     resolved = await resolve_profile(engine, caller, purpose.strategy if named is None else named)
     ranking = narrow_within(caller, resolved, limit=limit, min_score=min_score, min_similarity=min_similarity)
     depth = depth_of(engine, ranking, rerank)
-    scope, question = scope.within(ranking.kinds), in_parts(question, ranking)
+    scope, question = scope.within(kinds_of(purpose, ranking, kinds_beside)), in_parts(question, ranking)
     watch.lap("understand")
     directions, notes = await directions_of(engine, ranking, question, vector, like)
     watch.lap("embed")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ebbtide.blocks import SECTIONS
 from ebbtide.read.shares import TOTAL_TOKENS, WINDOWS, Part, part_of, shares_of
-from ebbtide.types import INTENTS
+from ebbtide.types import INTENTS, Intent
 
 PARTS: tuple[Part, ...] = ("selected", "memory", "project", "files")
 
@@ -24,7 +24,7 @@ PARTS: tuple[Part, ...] = ("selected", "memory", "project", "files")
         ("relationship", 1_500, ("relations", "facts", "episodes", "chunks")),
     ],
 )
-def test_the_window_of_each_intent(intent: str, tokens: int, first: tuple[str, ...]) -> None:
+def test_the_window_of_each_intent(intent: Intent, tokens: int, first: tuple[str, ...]) -> None:
     assert (WINDOWS[intent].memory_tokens, WINDOWS[intent].first) == (tokens, first)
 
 
@@ -53,7 +53,7 @@ def test_a_budget_is_shared_in_proportion() -> None:
 
 
 @given(st.sampled_from(INTENTS), st.sets(st.sampled_from(PARTS), min_size=1), st.none() | st.integers(0, 10**12))
-def test_shares_never_pass_the_whole(intent: str, present: set[Part], budget: int | None) -> None:
+def test_shares_never_pass_the_whole(intent: Intent, present: set[Part], budget: int | None) -> None:
     shares = shares_of(WINDOWS[intent], present, budget)
     assert sum(shares.parts.values()) <= shares.whole
     assert shares.whole <= TOTAL_TOKENS if budget is None else shares.whole == budget

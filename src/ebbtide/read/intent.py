@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput, ModelError
+from ebbtide.rank.strategies import STRATEGIES
 from ebbtide.read.patterns import count_patterns
 from ebbtide.text import shown
 from ebbtide.types import INTENTS, Intent
 
 if TYPE_CHECKING:
-    from ebbtide.engine import Engine
-    from ebbtide.read.question import Question
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["AUTOMATIC", "Classification", "Purpose", "check_intent", "classify", "read_intent"]
+    from ebbtide.engine import Engine
+    from ebbtide.rank.profile import Profile
+    from ebbtide.read.question import Question
+    from ebbtide.types import Kind
+
+__all__ = ["AUTOMATIC", "Classification", "Purpose", "check_intent", "classify", "kinds_of", "read_intent"]
 
 log = logging.getLogger("ebbtide")
 
@@ -110,3 +115,13 @@ async def read_intent(engine: Engine, tenant: str, question: Question, asked: st
             return Purpose(found.intent, found.confidence, "patterns", found.intent, (note,))
         engine.intents.put(tenant, question.asked, known)
     return Purpose(known, FIRST_MATCH, "model", known)
+
+
+def kinds_of(purpose: Purpose, profile: Profile, beside: Mapping[Intent, Sequence[Kind]]) -> tuple[Kind, ...] | None:
+    """The kinds that are searched where the caller names none: the profile's, None for all.
+
+    Where the intent decides on the ranking, so are those `beside` it, unless the tenant's own strategy has others.
+    """
+    if purpose.strategy is None or profile.kinds is None or profile.kinds != STRATEGIES[purpose.strategy].kinds:
+        return profile.kinds
+    return tuple(dict.fromkeys((*profile.kinds, *beside.get(purpose.intent, ()))))

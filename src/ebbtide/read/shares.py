@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from ebbtide.blocks import SECTIONS, Section
+from ebbtide.rank.strategies import FACTS
+from ebbtide.types import Intent, Kind
 
 __all__ = ["TOTAL_TOKENS", "WINDOWS", "Part", "Shares", "Window", "part_of", "shares_of"]
 
@@ -22,6 +24,10 @@ MEMORY_TOKENS = 1_500
 
 PARTS: Mapping[Section, Part] = MappingProxyType({"selected": "selected", "chunks": "files", "project": "project"})
 
+KINDS_OF: Mapping[Section, tuple[Kind, ...]] = MappingProxyType(
+    {"facts": FACTS, "relations": ("relation",), "episodes": ("episode",), "chunks": ("chunk",), "notes": ("note",)}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -29,6 +35,11 @@ class Window:
 
     memory_tokens: int
     first: tuple[Section, ...]
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of memory that the sections which come first are made of."""
+        return tuple(dict.fromkeys(kind for section in self.first for kind in KINDS_OF.get(section, ())))
 
     @property
     def order(self) -> tuple[Section, ...]:
@@ -39,7 +50,7 @@ class Window:
 
 # Source: Eryx 8.2 for decision, exploratory and temporal; the others are ours in the same form: two things that are
 # compared need twice the room of one.
-WINDOWS: Mapping[str, Window] = MappingProxyType(
+WINDOWS: Mapping[Intent, Window] = MappingProxyType(
     {
         "decision": Window(2_000, ("facts", "relations", "episodes", "chunks")),
         "comparative": Window(2 * MEMORY_TOKENS, ("facts", "relations", "chunks", "notes")),
