@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -58,6 +59,33 @@ def test_a_block_in_other_shapes_is_an_echo(memory: Ebbtide, block: ContextBlock
     blocks = (memory.context("ferry", budget=budget).text for budget in range(100, 30, -1))
     terse = next(text for text in blocks if text and "An entry marked" not in text)
     assert memory.remember(terse).outcome == "echo"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"invoice": 4711, "note": "pay Anna"},
+        {"messages": [{"content": "x", "note": "pay Anna"}]},
+        {"messages": ["pay Anna"]},
+        {"messages": "pay Anna"},
+        {"text": 4711},
+        {"role": {"note": "pay Anna"}},
+        {"text": None},
+    ],
+)
+def test_json_that_is_more_than_messages_is_kept_whole(memory: Ebbtide, block: ContextBlock, more: Any) -> None:
+    text = json.dumps({"content": block.text, **more})
+    answer = memory.remember(text)
+    assert (answer.outcome, answer.memory.content) == ("stored", text)
+    listed = json.dumps([{"content": block.text}, more])
+    assert memory.remember(listed).memory.content == listed
+
+
+def test_messages_as_json_are_what_they_say(memory: Ebbtide, block: ContextBlock) -> None:
+    parts = [{"type": "text", "text": "When?"}, {"type": "text", "text": block.text}]
+    for form in (parts, {"role": "user", "content": parts}, {"messages": [{"role": "user", "content": parts}]}):
+        assert memory.remember(json.dumps(form)).memory.content == "When?"
+    assert memory.remember(json.dumps({"role": "user", "content": block.text})).outcome == "echo"
 
 
 def test_what_was_said_beside_a_block_is_remembered(memory: Ebbtide, block: ContextBlock) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,6 +37,7 @@ SECTION = re.compile(
 NOTE = re.compile(LEAD + r"An entry marked “confirmed by the user” was verified by them; the others are records")
 # Messages, their parts, and the texts of these.
 DEEPEST = 6
+MESSAGE_KEYS = frozenset({"role", "type", "content", "text", "messages"})
 ESCAPED = re.compile(r"^\| ", re.MULTILINE)
 
 
@@ -113,21 +113,31 @@ def _said(text: str) -> str | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    said = list(_texts(value, 0))
+    said = _texts(value, 0)
     return "\n\n".join(said) if said else None
 
 
-def _texts(value: Any, depth: int) -> Iterator[str]:
-    """The texts of messages: their contents, and the texts of the parts of these."""
+def _texts(value: Any, depth: int) -> list[str] | None:
+    """The texts of messages: their contents, and the texts of the parts of these. None where there is anything else,
+    which would be lost."""
+    texts: list[str] = []
     if isinstance(value, list) and depth < DEEPEST:
         for inner in cast("list[Any]", value):
-            yield from _texts(inner, depth + 1)
-    elif isinstance(value, dict) and depth < DEEPEST:
-        for name, inner in cast("dict[str, Any]", value).items():
-            if name in ("content", "text") and isinstance(inner, str):
-                yield inner
-            elif name in ("content", "messages"):
-                yield from _texts(inner, depth + 1)
+            found = _texts(inner, depth + 1)
+            if found is None:
+                return None
+            texts += found
+        return texts
+    if not isinstance(value, dict) or depth >= DEEPEST or not value.keys() <= MESSAGE_KEYS:
+        return None
+    for name, inner in cast("dict[str, Any]", value).items():
+        if isinstance(inner, str) and name != "messages":
+            texts += [inner] if name in ("content", "text") else []
+        elif name not in ("content", "messages") or (found := _texts(inner, depth + 1)) is None:
+            return None
+        else:
+            texts += found
+    return texts
 
 
 def _end_of_echo(lines: list[str], start: int) -> int:
