@@ -31,9 +31,12 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the program where no store is configured."""
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory
+) -> Run:
+    """Runs the program in an empty folder, where no store is configured."""
     monkeypatch.delenv("EBBTIDE_STORE", raising=False)
+    monkeypatch.chdir(tmp_path_factory.mktemp("folder"))
     monkeypatch.setenv("EBBTIDE_EMBEDDER", "fake")
 
     def program(*arguments: object, stdin: str | bytes = "") -> Ran:
