@@ -122,7 +122,6 @@ async def search(
     **narrowed: Any,
 ) -> Searched:
     """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded.
-
     A `trial` is a rule that counts although it is not saved, `watch` runs already, a search `like` it is not embedded
     anew, and a strategy also looks for `kinds_beside`. Raises `InvalidInput` for an argument, and `ModelError`.
     """
@@ -158,7 +157,8 @@ async def search(
                 break
             else:
                 within = scope
-        faded = await faded_in(transaction, scope, ranking, ruled, terms, route, found, chosen) if reviving else ()
+        looked = (engine, transaction, scope, ranking, ruled, question, terms, route, found, chosen)
+        faded = await faded_in(*looked) if reviving else ()
     if faded:
         watch.lap("resurrect")
     check_revision(caller, chosen.revision)

@@ -80,6 +80,21 @@ def test_the_name_of_a_speaker_is_no_month() -> None:
     assert may.alone
 
 
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("What happened with the pump in May 2026?", "What happened with the pump in ?"),
+        ("Did the mayor come in May, or yesterday?", "Did the mayor come in , or ?"),
+        ("La pompe en fe\u0301vrier 2026", "La pompe en"),
+        ("昨天我们做了什么", "我们做了什么"),
+        ("The pump", "The pump"),
+    ],
+)
+def test_what_is_asked_beside_a_time_is_known(query: str, rest: str) -> None:
+    question = read_question(query, (), longest=100, asked_characters=400, asked_at=START)
+    assert " ".join(question.beside_time.split()) == rest
+
+
 def test_signs_in_a_name_are_only_signs() -> None:
     for speaker in ("A. (B) [C]+*?", "\\d+", "O'Brien", "x|y"):
         question = read_question(

@@ -60,6 +60,25 @@ async def test_what_faded_comes_back_in_the_very_recall_that_asks_for_it(
     assert (contents(again), again.trace.resurrected) == ([FERRY], ())
 
 
+async def test_the_words_of_a_time_are_none_of_what_is_asked(async_memory: AsyncEbbtide, clock: FixedClock) -> None:
+    pump, other = await faded(async_memory, clock, "The pump was sealed", "The roof was new in May 2026")
+    for number in range(3):
+        await async_memory.remember(f"Notes of May 2026, number {number}", observed_at=f"2026-05-0{number + 1}")
+    # A query about nothing but a time asks for no words.
+    for query, revived in (
+        ("What happened in May 2026?", ()),
+        ("What happened with the pump in May 2026?", (pump.id,)),
+    ):
+        answer = await async_memory.recall(query, trace=True)
+        assert answer.trace.resurrected == revived
+    assert pump.id in {hit.id for hit in answer}
+    assert await status(async_memory, other) == "deleted"
+    for number in range(3):
+        await async_memory.remember(f"The pump hums, number {number}")
+    again = await async_memory.recall("What of the pump and the roof in May 2026?", trace=True)
+    assert again.trace.resurrected == ()
+
+
 @pytest.mark.parametrize(("asked", "steps"), [({}, 4), ({"rerank": True}, 5)])
 async def test_the_trace_has_the_time_of_both_searches_and_of_the_way_back(
     dsn: str, clock: FixedClock, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch, asked: Any, steps: int

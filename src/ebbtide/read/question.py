@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -42,6 +43,14 @@ class Question:
     window: Window | None
     latest: bool
     parts: tuple[str, ...] = ()
+
+    @property
+    def beside_time(self) -> str:
+        """`asked` without the words that say when."""
+        text = unicodedata.normalize("NFC", self.asked)
+        for span in () if self.window is None else self.window.spans:
+            text = re.sub(_pattern(span.text), " ", text)
+        return text
 
 
 def read_question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import numpy as np
 from ebbtide.errors import Conflict
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.read.candidates import rarity_of
+from ebbtide.read.words import read_words
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.profile import Profile
     from ebbtide.read.candidates import Found
+    from ebbtide.read.question import Question
     from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
     from ebbtide.read.searched import Chosen, Searched
@@ -28,10 +31,12 @@ ENOUGH_HITS = 3
 
 
 async def faded_in(
+    engine: Engine,
     transaction: Transaction,
     scope: Scope,
     profile: Profile,
     rules: RuleBook,
+    question: Question,
     terms: Terms,
     route: Route,
     found: Found,
@@ -41,21 +46,28 @@ async def faded_in(
 
     They are looked for in the search's own snapshot: of what comes back at the same time, a search sees either the
     faded memory or the living one. There are none in the past, where memories do not fade, and where min(3, limit) of
-    the hits hold a word of the query. At most as many come as the recall returns; none that was superseded or found to
-    be wrong, and none whose text a live memory of its namespace says meanwhile. Source: Eryx 2.6.
+    the hits hold a word of the query; those that say when are none of its words, since they say nothing of what is
+    asked. At most as many come as the recall returns; none that was superseded or found to be wrong, and none whose
+    text a live memory of its namespace says meanwhile. Source: Eryx 2.6.
     """
     enough = min(ENOUGH_HITS, profile.limit)
     kept = chosen.selection.kept
-    if not rules.forgetting or scope.as_of is not None or not terms.words:
+    if not rules.forgetting or scope.as_of is not None:
         return ()
-    if np.count_nonzero(found.lexical[kept]) >= enough:
+    telling = terms
+    if question.window is not None:
+        telling = await read_words(engine, transaction, replace(question, asked=question.beside_time))
+    if not telling.words:
+        return ()
+    # Without the words of a time, only the statement below knows which hits hold one of the others.
+    if telling == terms and np.count_nonzero(found.lexical[kept]) >= enough:
         return ()
     rows = await transaction.all(
         "fade.remembered",
         **scope.parameters(with_superseded=False),
-        terms=terms.queries,
-        any_term=terms.any,
-        idfs=rarity_of(terms, route),
+        terms=telling.queries,
+        any_term=telling.any,
+        idfs=rarity_of(telling, route),
         hits=[found.candidates.ids[place] for place in kept.tolist()],
         enough=enough,
         limit=profile.limit,
