@@ -280,6 +280,18 @@ def test_a_part_that_needs_less_leaves_room_to_the_others(memory: Ebbtide) -> No
     assert memory.context("ferry", budget=10**9, limit=50).omitted == ()
 
 
+def test_a_block_says_less_about_itself_rather_than_go_without_the_best(memory: Ebbtide) -> None:
+    best = memory.remember("The ferry to Bergen leaves from the second pier at seven.", kind="episode").memory
+    memory.remember("Trains.", kind="note")
+    fitted = False
+    for budget in range(300):
+        block = memory.context("When does the ferry to Bergen leave from its pier?", budget=budget)
+        whole = best.id in block.ids and best.id not in {one.id for one in block.left_out}
+        assert whole or not fitted, (budget, block.text)
+        fitted = whole
+    assert fitted
+
+
 def test_what_is_left_out_is_told_with_its_reason(memory: Ebbtide) -> None:
     large = memory.remember("ferry " + "word " * 200).memory
     small = memory.remember("The ferry leaves at seven").memory

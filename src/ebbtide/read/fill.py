@@ -105,17 +105,22 @@ class _Filling:
     def filled(self) -> tuple[set[int], str]:
         """The places in the block and its text: whole entries, else the beginning of one, else none."""
         self.cut_selected()
-        for terse in (False, True):
-            chosen, text = self.packed(terse)
-            if chosen:
-                return chosen, text
+        chosen, text = self.packed(terse=False)
+        best = max(range(len(self.items)), key=lambda place: self.items[place].worth, default=None)
+        if best not in chosen:
+            # Fewer words about the block are a small price for what is worth most in it.
+            brief, brief_text = self.packed(terse=True)
+            if not chosen or best in brief:
+                chosen, text = brief, brief_text
+        if chosen:
+            return chosen, text
         for place in range(len(self.entries)):
             for terse in (False, True):
                 if text := self.cut_to_fit(place, terse):
                     return {place}, text
         return set(), ""
 
-    def packed(self, terse: bool) -> tuple[set[int], str]:
+    def packed(self, *, terse: bool) -> tuple[set[int], str]:
         """The block of whole entries, packed anew with less where it proves too large."""
         whole, inside = self.shares.whole, self.shares.whole - self.frames[terse]
         chosen = set[int]()
