@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.quality import datasets, read_places
-from ebbtide import classify, decompose
+from ebbtide import Profile, classify, decompose
 from ebbtide.evaluate.report import Report
 from ebbtide.evaluate.run import evaluate
 from ebbtide.evaluate.scope import EvaluationScope
+from ebbtide.rank.parts import TideParameters
 
 # What can hold of a question, so that a part of understanding makes a difference to it.
 TRAITS: Mapping[str, Callable[[str], bool]] = {
@@ -33,13 +34,21 @@ class Switch:
     trait: str = ""
 
 
+TIMELESS = Profile(
+    name="tide without the time",
+    law="listwise",
+    tide=TideParameters(asked_time_boost=1.0),
+    time_filter="off",
+)
 SWITCHES = (
+    Switch("the time asked about, in tide", TIMELESS.name, "tide"),
     Switch("intents: tide, or the strategy of the intent", "tide", "auto"),
     Switch("decomposition, in the strategy of the intent", "auto-decompose", "auto", "in parts"),
     Switch("decomposition, in exploratory", "exploratory-decompose", "exploratory", "in parts"),
     Switch("time filter, in the strategy of the intent", "auto-time_filter", "auto", "of a time"),
 )
-RANKINGS = tuple(dict.fromkeys(name for switch in SWITCHES for name in (switch.off, switch.on)))
+NAMES = dict.fromkeys(name for switch in SWITCHES for name in (switch.off, switch.on))
+RANKINGS = tuple(TIMELESS if name == TIMELESS.name else name for name in NAMES)
 
 
 def marked(scopes: Sequence[EvaluationScope]) -> list[EvaluationScope]:
