@@ -132,9 +132,9 @@ def every_kind(memory: Ebbtide, graph: Graph) -> Ebbtide:
         ("decision", ["facts", "relations", "episodes", "chunks"]),
         ("exploratory", ["facts", "relations", "chunks", "notes"]),
         ("temporal", ["episodes", "facts", "relations", "chunks", "notes"]),
-        ("relationship", ["relations", "facts", "episodes", "chunks"]),
-        ("comparative", ["facts", "relations", "chunks", "notes"]),
-        ("factual", ["facts", "relations", "chunks", "notes"]),
+        ("relationship", ["relations", "facts", "episodes", "chunks", "notes"]),
+        ("comparative", ["facts", "relations", "chunks", "notes", "episodes"]),
+        ("factual", ["facts", "relations", "chunks", "notes", "episodes"]),
     ],
 )
 def test_the_sections_of_an_intent_are_searched_for(every_kind: Ebbtide, intent: Any, sections: list[str]) -> None:

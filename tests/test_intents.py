@@ -74,7 +74,7 @@ def test_a_named_intent_ranks_by_its_strategy(told: Ebbtide, intent: Intent) -> 
     hits = told.recall(DECISION, intent=intent, min_similarity=0)
     assert len(hits) == strategy.limit
     assert {hit.kind for hit in told.recall(DECISION, intent=intent, min_similarity=0, limit=100)} == {
-        kind for kind in ("fact", "message", "chunk", "note") if kind in (strategy.kinds or ())
+        kind for kind in ("fact", "message", "chunk", "note", "episode") if kind in (strategy.kinds or ())
     }
     assert {hit.kind for hit in told.recall(DECISION, intent=intent, min_similarity=0, kinds="episode")} == {"episode"}
 

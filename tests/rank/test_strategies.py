@@ -11,7 +11,7 @@ from ebbtide import relevance
 from ebbtide.rank.parts import AskedTime, Gates
 from ebbtide.rank.presets import ERYX, PRESETS
 from ebbtide.rank.profile import Profile
-from ebbtide.rank.strategies import BUILT_IN, FACTS, STRATEGIES
+from ebbtide.rank.strategies import ANYWHERE, BUILT_IN, FACTS, STRATEGIES
 from ebbtide.types import INTENTS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -22,6 +22,10 @@ def test_there_is_one_strategy_an_intent_in_the_order_of_ties() -> None:
     assert INTENTS == ("decision", "comparative", "relationship", "temporal", "exploratory", "factual")
     assert tuple(STRATEGIES) == INTENTS
     assert list(BUILT_IN) == [*PRESETS, *INTENTS]
+
+
+def test_what_nothing_else_is_known_of_is_sought_in_episodes_too() -> None:
+    assert set(ANYWHERE) == {*FACTS, "chunk", "note", "episode"}
 
 
 def test_facts_are_what_states_something() -> None:
@@ -36,9 +40,9 @@ def test_facts_are_what_states_something() -> None:
         ("decision", set(FACTS), 0.2, 5, True, "off", True, 0.3),
         ("exploratory", WRITTEN, 0.1, 20, False, "off", True, 0.3),
         ("temporal", WRITTEN, 0.15, 10, False, "always", False, 0.8),
-        ("comparative", WRITTEN, 0.15, 20, False, "off", True, 0.3),
-        ("relationship", set(FACTS), 0.15, 10, False, "off", True, 0.3),
-        ("factual", set(FACTS), 0.2, 10, False, "off", True, 0.3),
+        ("comparative", set(ANYWHERE), 0.15, 20, False, "off", True, 0.3),
+        ("relationship", set(ANYWHERE), 0.15, 10, False, "off", True, 0.3),
+        ("factual", set(ANYWHERE), 0.2, 10, False, "off", True, 0.3),
     ],
 )
 def test_what_a_strategy_searches_and_how_it_ranks(

@@ -11,12 +11,16 @@ from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.types import Kind
 
-__all__ = ["BUILT_IN", "FACTS", "STRATEGIES"]
+__all__ = ["ANYWHERE", "BUILT_IN", "FACTS", "STRATEGIES"]
 
 FACTS: tuple[Kind, ...] = (
     "fact", "preference", "howto", "correction", "learning", "message", "entity", "relation",
 )  # fmt: skip
 """What states something; in a store of plain conversations the turns do."""
+
+# A question of which nothing else is known may be answered anywhere: with facts alone, half of those whose answer
+# stood in a note or an episode went without.
+ANYWHERE: tuple[Kind, ...] = (*FACTS, "chunk", "note", "episode")
 
 
 def _strategy(
@@ -60,14 +64,14 @@ STRATEGIES: Mapping[str, Profile] = MappingProxyType(
         profile.name: profile
         for profile in (
             _strategy("decision", FACTS, min_similarity=0.2, limit=5, quality_weighting=True),
-            _strategy("comparative", (*FACTS, "chunk", "note"), min_similarity=0.15, limit=20),
-            _strategy("relationship", FACTS, min_similarity=0.15, limit=10),
+            _strategy("comparative", ANYWHERE, min_similarity=0.15, limit=20),
+            _strategy("relationship", ANYWHERE, min_similarity=0.15, limit=10),
             _strategy(
                 "temporal", (*FACTS, "chunk", "note"),
                 min_similarity=0.15, limit=10, recency=0.8, time_filter="always", rerank=False,
             ),
             _strategy("exploratory", (*FACTS, "chunk", "note"), min_similarity=0.1, limit=20),
-            _strategy("factual", FACTS, min_similarity=0.2, limit=10),
+            _strategy("factual", ANYWHERE, min_similarity=0.2, limit=10),
         )
     }
 )  # fmt: skip
