@@ -100,7 +100,7 @@ def show_policy(console: Console, effective: EffectivePolicy) -> None:
     for name in Policy.model_fields:
         field: EffectiveField = getattr(effective, name)
         values = ", ".join(cast("list[str]", field.value)) if isinstance(field.value, tuple) else str(field.value)
-        line(console, (f"{name:<18}", "bold"), f"{values or '–':<44}", (field.source, "dim"))
+        line(console, (f"{name:<18}", "bold"), f"{values or '–':<44} ", (field.source, "dim"))
         filled = (field.filled,) if isinstance(field.filled, str) else field.filled or ()
         for path in filled:
             if path not in values:

@@ -60,6 +60,7 @@ def show_hit(console: Console, rank: int, hit: Hit) -> None:
         _similarity(hit.similarity),
         ("  why ", "dim"),
         why(hit.contributions),
+        ("  disputed" if hit.disputed else "", "yellow"),
     )
 
 
