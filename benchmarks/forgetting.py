@@ -37,6 +37,15 @@ async def fill(handle: AsyncEbbtide, world: World, count: int) -> list[UUID]:
     return ids
 
 
+async def analyse(handle: AsyncEbbtide) -> None:
+    """What the server does by itself within a minute: plans made before know nothing of what was just loaded."""
+    engine = await handle.engine()
+    async with engine.database.connection() as connection:
+        await connection.execute("RESET ROLE")
+        await connection.execute("ANALYZE")
+        await connection.execute("SET ROLE ebbtide_app")
+
+
 async def log_recalls(handle: AsyncEbbtide, ids: list[UUID], count: int) -> None:
     """Have so many recalls of ten hits each written down, over all the memories."""
     engine = await handle.engine()
@@ -64,6 +73,7 @@ async def measure(handle: AsyncEbbtide, memories: int, rows: int, singles: int) 
     user = handle.scoped(user="ana")
     ids = await fill(user, World(seed=5), memories)
     await log_recalls(user, ids, rows - memories)
+    await analyse(handle)
     forgetting: list[float] = []
     verifying: list[float] = []
     for id_ in ids[:: max(1, len(ids) // singles)][:singles]:

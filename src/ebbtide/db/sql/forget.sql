@@ -170,8 +170,11 @@ WHERE n.tenant_id = %(tenant)s AND n.chat_id = ANY(%(chats)s::text[]) AND n.agen
 
 -- name: clear_past_context
 -- Earlier images of later turns, and later turns that are put away, may have been made with one that went: what they mean in
--- its light goes too.
-WITH gone AS (SELECT * FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence)),
+-- its light goes too. That is all after the first one that went of a conversation, each looked at once.
+WITH gone AS (
+    SELECT g.agent_id, g.chat_id, min(g.sequence) AS sequence
+    FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence)
+    GROUP BY g.agent_id, g.chat_id),
 images AS (
     UPDATE memory_version v SET context_embedding = NULL FROM gone
     WHERE v.tenant_id = %(tenant)s AND v.agent_id = gone.agent_id AND v.chat_id = gone.chat_id AND v.sequence > gone.sequence

@@ -239,6 +239,7 @@ CREATE TABLE memory_version (
     FOREIGN KEY (tenant_id, id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX memory_version_scope ON memory_version (tenant_id, agent_id, current_since);
+CREATE INDEX memory_version_turn ON memory_version (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
 CREATE INDEX memory_version_successor ON memory_version (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
 CREATE TABLE entity (
