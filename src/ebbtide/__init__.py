@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Erasure,
         Forgetting,
         Hold,
+        Provenance,
         Receipt,
         ReceiptCheck,
     )
@@ -71,6 +72,7 @@ __all__ = [
     "Omission",
     "Policy",
     "Profile",
+    "Provenance",
     "Recall",
     "Receipt",
     "ReceiptCheck",
@@ -116,6 +118,7 @@ _HOMES = {
     "Omission": "ebbtide.blocks",
     "Policy": "ebbtide.govern.policies",
     "Profile": "ebbtide.rank.profile",
+    "Provenance": "ebbtide.evidence",
     "Recall": "ebbtide.types",
     "Receipt": "ebbtide.evidence",
     "ReceiptCheck": "ebbtide.evidence",

@@ -222,6 +222,7 @@ class Ebbtide:
     get = blocking(AsyncEbbtide.get)
     browse = blocking(AsyncEbbtide.browse)
     history = blocking(AsyncEbbtide.history)
+    provenance = blocking(AsyncEbbtide.provenance)
     revise = blocking(AsyncEbbtide.revise)
     forget = blocking(AsyncEbbtide.forget)
     forget_where = blocking(AsyncEbbtide.forget_where)

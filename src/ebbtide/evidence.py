@@ -93,7 +93,8 @@ class Candidate(_Public):
 class Forgetting(_Public):
     """What `forget_where` would forget, or forgot.
 
-    `count` memories meet the filter, `ids` are theirs and `candidates` the first hundred. A dry run gives a `token`
+    `count` memories meet the filter, `ids` are theirs and `candidates` the first hundred; `derived` are those that were
+    made from them alone and go along. A dry run gives a `token`
     that confirms just these at these revisions until `expires_at`; None where ids have to be named first. `receipts`
     are those of a real run.
     """
@@ -101,10 +102,24 @@ class Forgetting(_Public):
     dry_run: bool
     count: int
     ids: tuple[UUID, ...]
+    derived: tuple[UUID, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     token: str | None = None
     expires_at: datetime | None = None
     receipts: tuple[Receipt, ...] = ()
+
+
+class Provenance(_Public):
+    """What a memory was made from and what was made from it, as far as the caller may see either.
+
+    A `whole` one, such as a summary, goes when any of its `sources` is forgotten; another one with the last of them.
+    Without sources it was said, and stands for itself.
+    """
+
+    id: UUID
+    sources: tuple[UUID, ...]
+    whole: bool
+    derived: tuple[UUID, ...]
 
 
 class ReceiptCheck(_Public):

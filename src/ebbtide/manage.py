@@ -11,6 +11,7 @@ from ebbtide.caches import Read
 from ebbtide.checks import check_whole
 from ebbtide.db.vectors import as_halfvec
 from ebbtide.errors import Conflict, InvalidInput, NotFound, StaleRevision
+from ebbtide.evidence import Provenance
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules, rules_in
@@ -32,7 +33,18 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
 
-__all__ = ["browse", "get", "history", "lock_memory", "memory_seen", "missing", "note_read", "read_memory", "revise"]
+__all__ = [
+    "browse",
+    "get",
+    "history",
+    "lock_memory",
+    "memory_seen",
+    "missing",
+    "note_read",
+    "provenance",
+    "read_memory",
+    "revise",
+]
 
 MOST_BROWSED = 1_000
 LAST_REVISION = 2**31 - 1
@@ -127,6 +139,23 @@ async def history(engine: Engine, caller: Caller, memory_id: UUID | str) -> list
             versions = versions_seen(versions, mode, hidden)
     note_read(engine, caller, "history", (id_,))
     return versions
+
+
+@requires(READ)
+async def provenance(engine: Engine, caller: Caller, memory_id: UUID | str) -> Provenance:
+    """What a memory was made from, and what was made from it. Raises NotFound."""
+    id_ = parse_id(memory_id, "memory_id")
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        await memory_seen(engine, transaction, caller, id_)
+        rows = await transaction.all("origin.of", tenant=caller.tenant, agent=caller.agent, id=id_)
+        hidden = await hidden_among(transaction, caller, [one for row in rows for one in row[:2]])
+    note_read(engine, caller, "provenance", (id_,))
+    return Provenance(
+        id=id_,
+        sources=tuple(source for made, source, _ in rows if made == id_ and source not in hidden),
+        whole=any(whole for made, _, whole in rows if made == id_),
+        derived=tuple(made for made, _, _ in rows if made != id_ and made not in hidden),
+    )
 
 
 async def lock_memory(

@@ -32,6 +32,7 @@ from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplica
 from ebbtide.write.echo import known_echoes, without_blocks
 from ebbtide.write.fence import check_session_revision, fenced
 from ebbtide.write.idempotency import body_hash, keep_answers, replay
+from ebbtide.write.origins import note_origins
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.relate import check_compared, relate
 from ebbtide.write.rows import Row, from_draft, insert
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Memory
+    from ebbtide.write.origins import Origin
     from ebbtide.write.relation import Relation
 
 __all__ = ["remember_many"]
@@ -67,14 +69,15 @@ async def remember_many(
     *,
     allow_pending: bool = False,
     session_revision: int | None = None,
+    origins: Sequence[Origin | None] = (),
 ) -> list[Remembered]:
     """Write memories in one transaction: all of them, or none.
 
     `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
-    that of the caller's session when the work on these drafts began.
+    that of the caller's session when the work on these drafts began, and `origins` what each was made from.
 
     Raises:
-        StaleRevision: something of the session was forgotten since.
+        StaleRevision: something of the session, or of what they were made from, was forgotten since.
         InvalidInput: a draft is not acceptable; the error names its place and field.
         IdempotencyMismatch: a key was used before with another body.
         ModelError: the embedder failed, and `allow_pending` is not set.
@@ -91,7 +94,8 @@ async def remember_many(
     for attempt in range(TRIES):
         answers = {**echoes, **await replay(engine, caller, checked)}
         async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-            batch = unanswered(caller, checked, answers, await rules_in(engine, transaction, caller.tenant))
+            rules = await rules_in(engine, transaction, caller.tenant)
+            batch = unanswered(caller, checked, answers, rules, origins)
             known = await known_duplicates(transaction, caller, batch, now)
         if not (batch.drafts or batch.withheld):
             break
@@ -100,7 +104,7 @@ async def remember_many(
         batch = await relate(engine, caller, batch, known, now)
         batch = await classify(engine, batch)
         try:
-            async with fenced(engine, caller, session_revision) as transaction:
+            async with fenced(engine, caller, session_revision, origins) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
         except StaleRevision:
             raise
@@ -190,7 +194,13 @@ def as_draft(draft: Any, place: str) -> Draft:
     return trusted(Draft, **{**DRAFT_DEFAULTS, **given})
 
 
-def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int, Remembered], rules: RuleBook) -> Batch:
+def unanswered(
+    caller: Caller,
+    checked: Sequence[Checked],
+    answers: Mapping[int, Remembered],
+    rules: RuleBook,
+    origins: Sequence[Origin | None],
+) -> Batch:
     """The drafts still to be written, each as it passed the screen, and those that it held back."""
     batch = Batch()
     for place, given in enumerate(checked):
@@ -208,6 +218,7 @@ def unanswered(caller: Caller, checked: Sequence[Checked], answers: Mapping[int,
         batch.hashes.append(content_hash(draft.content, caller.chat, draft.seq))
         batch.vectors.append(draft.vector)
         batch.personal_data.append(screened.kinds)
+        batch.origins.append(origins[place] if origins else None)
         batch.statuses.append("quarantined" if screened.verdict == "quarantine" else "active")
     return batch
 
@@ -266,6 +277,7 @@ async def store(
     superseding += successors_by_date(relations, kept, superseding, now)
     await supersede(transaction, caller.tenant, superseding, now)
     await write_relations(transaction, caller, relations, kept, now)
+    await note_origins(transaction, caller, batch.origins, [memory.id for memory in kept], new, now)
     answers = answers_of(batch, outcomes, relations, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)

@@ -75,11 +75,13 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
         while True:
             rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
             ids = [row.id for row in rows]
-            beside = await _beside(transaction, caller.tenant, ids) if ids else Beside({}, {}, {})
+            beside = await _beside(transaction, caller.tenant, ids) if ids else Beside({}, {}, {}, {})
             records = [_record(engine, row, beside) for row in rows]
             if rules is not None:
                 images = [*rows, *(image for ones in beside.versions.values() for image in ones)]
-                hidden = await hidden_among(transaction, caller, [image.superseded_by for image in images])
+                sources = (origin.source for ones in beside.origins.values() for origin in ones)
+                named = [*(image.superseded_by for image in images), *sources]
+                hidden = await hidden_among(transaction, caller, named)
                 records = records_seen(records, rules, hidden)
             if records:
                 note_read(engine, caller, "export", tuple(UUID(record["id"]) for record in records))
@@ -95,6 +97,7 @@ class Beside(NamedTuple):
     versions: Mapping[UUID, Sequence[Any]]
     conflicts: Mapping[UUID, Sequence[Any]]
     links: Mapping[UUID, Sequence[Any]]
+    origins: Mapping[UUID, Sequence[Any]]
 
 
 async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> Beside:
@@ -102,6 +105,7 @@ async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) ->
         _by_id(await transaction.named("transfer.export_versions", tenant=tenant, ids=ids)),
         _by_id(await transaction.named("transfer.export_conflicts", tenant=tenant, ids=ids)),
         _by_id(await transaction.named("transfer.export_links", tenant=tenant, ids=ids)),
+        _by_id(await transaction.named("transfer.export_origins", tenant=tenant, ids=ids)),
     )
 
 
@@ -114,6 +118,7 @@ def _record(engine: Engine, row: Any, beside: Beside) -> dict[str, Any]:
     """Everything of a memory; what it has not is left out only of its ties, which most have none of."""
     model = engine.facts.model_name if row.vector is not None else None
     ties = {"conflicts": beside.conflicts.get(row.id, ()), "near_duplicates": beside.links.get(row.id, ())}
+    ties["origins"] = beside.origins.get(row.id, ())
     return {
         **_values(row),
         "model": model,

@@ -56,6 +56,7 @@ def test_the_public_names() -> None:
             "Omission",
             "Policy",
             "Profile",
+            "Provenance",
             "Recall",
             "Receipt",
             "ReceiptCheck",

@@ -62,6 +62,7 @@ COMMANDS: tuple[click.Command, ...] = (
     memories.get,
     memories.browse,
     memories.history,
+    memories.provenance,
     memories.revise,
     lifecycle.supersede,
     lifecycle.invalidate,

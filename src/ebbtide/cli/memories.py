@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.evidence import Receipt
+    from ebbtide.evidence import Provenance, Receipt
     from ebbtide.handle import AsyncEbbtide
     from ebbtide.types import Memory, Remembered, Version
 
-__all__ = ["browse", "forget", "get", "history", "remember", "revise", "session_revision_option"]
+__all__ = ["browse", "forget", "get", "history", "provenance", "remember", "revise", "session_revision_option"]
 
 
 session_revision_option = click.option(
@@ -155,6 +155,25 @@ async def history(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
     """Show what the memory ID said, and when."""
     versions = await memory.history(memory_id)
     out.answer(versions, lambda console: show_history(console, versions))
+
+
+@click.command(short_help="Show what a memory was made from, and what was made from it.")
+@click.argument("memory_id", metavar="ID")
+@with_store
+async def provenance(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
+    """Show what the memory ID was made from, and what was made from it."""
+    made = await memory.provenance(memory_id)
+    out.answer(made, lambda console: show_provenance(console, made))
+
+
+def show_provenance(console: Console, made: Provenance) -> None:
+    """The ids of the sources and of what was made, each on a line; what stands for itself says so."""
+    if not made.sources:
+        line(console, "It stands for itself.")
+    for id_ in made.sources:
+        line(console, "made from  ", (str(id_), "cyan"))
+    for id_ in made.derived:
+        line(console, "source of  ", (str(id_), "cyan"))
 
 
 def show_history(console: Console, versions: list[Version]) -> None:

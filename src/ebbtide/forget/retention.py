@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from ebbtide.forget.along import going_along, roots
 from ebbtide.forget.deed import forget_all
 from ebbtide.forget.holds import held_among
 from ebbtide.forget.tombstone import lock
@@ -13,8 +14,10 @@ from ebbtide.govern.rules import current_rules
 from ebbtide.types import Caller
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
 
 __all__ = ["UPKEEP", "forget_outlived", "purge"]
@@ -56,13 +59,25 @@ async def _forget_before(engine: Engine, tenant: str, namespace: str, before: da
                 "forget.outlived", tenant=tenant, namespace=namespace, before=before, spared=spared, limit=BATCH
             )
             ids = [row[0] for row in rows]
-            held = await held_among(transaction, tenant, ids, now)
+            held = await _spared(transaction, tenant, ids, now)
             going = [id_ for id_ in ids if id_ not in held]
             await forget_all(transaction, Caller(tenant, UPKEEP), going, now, operation="retention")
         spared += held
         forgotten += len(going)
         if len(ids) < BATCH:
             return forgotten
+
+
+async def _spared(transaction: Transaction, tenant: str, ids: Sequence[UUID], now: datetime) -> set[UUID]:
+    """Which memories stay for a legal hold: those that it covers, and those that one it covers would go with."""
+    spared: set[UUID] = set()
+    while True:
+        going = [id_ for id_ in ids if id_ not in spared]
+        along = await going_along(transaction, tenant, going)
+        held = await held_among(transaction, tenant, [*going, *along], now)
+        if not held:
+            return spared
+        spared.update(roots(along, held).values())
 
 
 async def purge(engine: Engine, tenant: str) -> int:

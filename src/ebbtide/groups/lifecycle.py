@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ebbtide import lifecycle, sessions
+from ebbtide import lifecycle, manage, sessions
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from ebbtide.evidence import Provenance
     from ebbtide.groups.base import Handle
     from ebbtide.types import Memory, Remembered
 
@@ -17,6 +18,16 @@ __all__ = ["LifecycleVerbs"]
 
 class LifecycleVerbs:
     """What can be done with a memory after it was written. Each change keeps the old image and raises the revision."""
+
+    async def provenance(self: Handle, memory_id: UUID | str) -> Provenance:
+        """What a memory was made from, such as the turns of a summary, and what was made from it.
+
+        What was made goes when its sources are forgotten: a `whole` memory with any of them, another with the last.
+
+        Raises:
+            NotFound: the agent has no such memory, or it was forgotten.
+        """
+        return await manage.provenance(await self.engine(), self.caller, memory_id)
 
     async def supersede(
         self: Handle,

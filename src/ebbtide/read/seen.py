@@ -78,7 +78,10 @@ def records_seen(
         image = _image_seen(record, rules, names)
         if image is not None:
             versions = (_image_seen(version, rules, names) for version in record["versions"])
-            kept.append({**image, "versions": [version for version in versions if version is not None]})
+            image["versions"] = [version for version in versions if version is not None]
+            if "origins" in image:
+                image["origins"] = [origin for origin in image["origins"] if origin["source"] not in names]
+            kept.append(image)
     return kept
 
 

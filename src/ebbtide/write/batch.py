@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ebbtide.types import Outcome
+    from ebbtide.write.origins import Origin
     from ebbtide.write.relation import Relation
     from ebbtide.write.validate import Checked
 
@@ -44,6 +45,7 @@ class Batch:
         statuses: `active`, or `quarantined`.
         relations: what they are to other statements.
         compared: for those that state a property of a subject, by position, which memories state one of it too.
+        origins: what each was made from, None where somebody said it.
         withheld: the drafts of which nothing is stored.
     """
 
@@ -57,6 +59,7 @@ class Batch:
     statuses: list[str] = field(default_factory=list[str])
     relations: Sequence[Relation] = ()
     compared: Mapping[int, set[UUID]] = field(default_factory=dict[int, "set[UUID]"])
+    origins: list[Origin | None] = field(default_factory=list["Origin | None"])
     withheld: list[Withheld] = field(default_factory=list[Withheld])
 
     def identities(self) -> list[tuple[str, bytes]]:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from ebbtide.checks import check_whole
 from ebbtide.errors import InvalidInput, StaleRevision
 from ebbtide.govern.audit import warn
+from ebbtide.write.origins import FIELD as ORIGINS
+from ebbtide.write.origins import check_sources
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.types import Caller
+    from ebbtide.write.origins import Origin
 
 __all__ = ["check_session_revision", "fenced", "read_session_revision"]
 
@@ -60,23 +63,27 @@ async def read_session_revision(transaction: Transaction, caller: Caller) -> int
 
 
 @asynccontextmanager
-async def fenced(engine: Engine, caller: Caller, revision: int | None) -> AsyncGenerator[Transaction]:
+async def fenced(
+    engine: Engine, caller: Caller, revision: int | None, origins: Sequence[Origin | None] = ()
+) -> AsyncGenerator[Transaction]:
     """A transaction to write in, which begins only where the session still is at the revision that was captured.
 
-    Nothing of the tenant is forgotten until it ends: a forgetting waits before it locks anything, and so does this.
+    The sources of what is written are held to what was read of them in the same way. Nothing of the tenant is forgotten
+    until it ends: a forgetting waits before it locks anything, and so does this.
 
     Raises:
-        StaleRevision: something of the session was forgotten since; nothing was written, and the audit warns of it.
+        StaleRevision: something of them was forgotten since; nothing was written, and the audit warns of it.
     """
     try:
         async with engine.database.transaction(caller.tenant) as transaction:
             if revision is not None:
                 await transaction.run("forget.lock_shared", tenant=caller.tenant)
                 await _check(transaction, caller, revision)
+            await check_sources(transaction, caller, origins)
             yield transaction
     except StaleRevision as error:
-        if error.field == FIELD:
-            await warn(engine, caller, None, {"operation": "write", "refused": error.code, "field": FIELD})
+        if error.field in (FIELD, ORIGINS):
+            await warn(engine, caller, None, {"operation": "write", "refused": error.code, "field": error.field})
         raise
 
 

@@ -124,6 +124,14 @@ class _Conflict(_Link):
     resolved_at: Moment | None = None
 
 
+class _Origin(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    source: UUID
+    whole: bool
+    created_at: Moment
+
+
 class _Record(_Image, Strength):
     id: UUID | None = None
     agent: str | None = None
@@ -131,6 +139,7 @@ class _Record(_Image, Strength):
     versions: list[_Version] = []
     conflicts: list[_Conflict] = []
     near_duplicates: list[_Link] = []
+    origins: list[_Origin] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +268,9 @@ def _ties(record: _Record, id_: UUID) -> Iterator[Tie]:
             if "reason" in values:
                 check_text(values["reason"], f"{name}[{place}].reason", LONGEST_ID)
             yield Tie(id_, **values)
+    for place, origin in enumerate(record.origins):
+        at = _in_utc(origin, f"origins[{place}].")
+        yield Tie(id_, at.source, at.created_at, whole=at.whole)
 
 
 def _row(engine: Engine, caller: Caller, image: _Image, id_: UUID, model: str | None, now: datetime, place: str) -> Row:

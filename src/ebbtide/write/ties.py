@@ -1,4 +1,4 @@
-"""What binds two memories, as an import brings it: conflicts, open and settled, and near duplicates."""
+"""What binds two memories, as an import brings it: conflicts, open and settled, near duplicates, and origins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ __all__ = ["Tie", "Waiting", "write_ties"]
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A memory's bond to an earlier one: a conflict, which has an id and a reason, or else a near duplicate."""
+    """A memory's bond to an earlier one: a conflict, which has an id and a reason, an origin, or else a near duplicate.
+
+    `whole` is None where the older one is no source of the newer.
+    """
 
     newer: UUID
     older: UUID
@@ -28,6 +31,7 @@ class Tie:
     reason: str = ""
     resolution: str | None = None
     resolved_at: datetime | None = None
+    whole: bool | None = None
 
 
 @dataclass(slots=True)
@@ -70,7 +74,12 @@ async def write_ties(
             created=[tie.created_at for _, _, tie in conflicts],
             resolved=[tie.resolved_at for _, _, tie in conflicts],
         )
-    links = [(newer, older, tie) for newer, older, tie in pairs if tie.id is None and newer != older]
+    await _write_sources(
+        transaction, caller, [pair for pair in pairs if pair[2].whole is not None and pair[2].newer not in same_as]
+    )
+    links = [
+        (newer, older, tie) for newer, older, tie in pairs if tie.id is None and tie.whole is None and newer != older
+    ]
     if links:
         await transaction.run(
             "transfer.insert_links",
@@ -79,4 +88,18 @@ async def write_ties(
             newer=[newer for newer, _, _ in links],
             older=[older for _, older, _ in links],
             created=[tie.created_at for _, _, tie in links],
+        )
+
+
+async def _write_sources(transaction: Transaction, caller: Caller, origins: Sequence[tuple[UUID, UUID, Tie]]) -> None:
+    """Say what memories were made from. One that was there already rests on what it did before."""
+    if origins:
+        await transaction.run(
+            "transfer.insert_origins",
+            tenant=caller.tenant,
+            agent=caller.agent,
+            memories=[memory for memory, _, _ in origins],
+            sources=[source for _, source, _ in origins],
+            wholes=[tie.whole for _, _, tie in origins],
+            created=[tie.created_at for _, _, tie in origins],
         )

@@ -87,6 +87,9 @@ newer AS (DELETE FROM conflict t WHERE t.tenant_id = %(tenant)s AND t.newer_id =
 links AS (DELETE FROM memory_link t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
 linked AS (DELETE FROM memory_link t WHERE t.tenant_id = %(tenant)s AND t.other_id = ANY(%(ids)s::uuid[]) AND t.memory_id <> ALL(%(ids)s::uuid[])
            RETURNING t.other_id AS id),
+made AS (DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
+sources AS (DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.source_id = ANY(%(ids)s::uuid[]) AND t.memory_id <> ALL(%(ids)s::uuid[])
+            RETURNING t.source_id AS id),
 turns AS (UPDATE turn t SET content = '', memory_id = NULL FROM turn o
           WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.chat_id = t.chat_id AND o.id = t.id
             AND o.memory_id = ANY(%(ids)s::uuid[]) RETURNING o.memory_id AS id),
@@ -98,6 +101,7 @@ FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency
       UNION ALL SELECT 'strength', id FROM strengths UNION ALL SELECT 'recall log', id FROM recalls
       UNION ALL SELECT 'conflicts', id FROM older UNION ALL SELECT 'conflicts', id FROM newer
       UNION ALL SELECT 'near duplicates', id FROM links UNION ALL SELECT 'near duplicates', id FROM linked
+      UNION ALL SELECT 'origins', id FROM made UNION ALL SELECT 'origins', id FROM sources
       UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages
       UNION ALL SELECT DISTINCT ON (resting.id) 'relations', resting.memory_id FROM relations JOIN resting ON resting.id = relations.id) gone
 GROUP BY place, id
@@ -238,6 +242,8 @@ SELECT
     (SELECT count(*) FROM conflict t WHERE t.tenant_id = %(tenant)s AND (t.older_id = ANY(%(ids)s::uuid[]) OR t.newer_id = ANY(%(ids)s::uuid[]))) AS conflicts,
     (SELECT count(*) FROM memory_link t WHERE t.tenant_id = %(tenant)s AND (t.memory_id = ANY(%(ids)s::uuid[]) OR t.other_id = ANY(%(ids)s::uuid[])))
         AS near_duplicates,
+    (SELECT count(*) FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND (t.memory_id = ANY(%(ids)s::uuid[]) OR t.source_id = ANY(%(ids)s::uuid[])))
+        AS origins,
     (SELECT count(*) FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS mentions,
     (SELECT count(*) FROM relation t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS relations,
     (SELECT count(*) FROM entity t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS entity_pages,

@@ -60,6 +60,24 @@ WHERE {{tied}}
 ORDER BY o.id FOR SHARE OF m, o
 ON CONFLICT DO NOTHING;
 
+-- name: export_origins
+-- What memories were made from.
+SELECT t.memory_id AS newer, t.source_id AS source, t.whole, t.created_at
+FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])
+ORDER BY t.memory_id, t.source_id;
+
+-- name: insert_origins
+-- Says what memories were made from where both are there, and waits where one is being forgotten.
+INSERT INTO memory_origin (tenant_id, memory_id, source_id, whole, created_at)
+SELECT %(tenant)s, m.id, o.id, r.whole, r.created_at
+FROM unnest(%(memories)s::uuid[], %(sources)s::uuid[], %(wholes)s::boolean[], %(created)s::timestamptz[])
+     AS r(memory_id, source_id, whole, created_at)
+JOIN memory m ON m.id = r.memory_id JOIN memory o ON o.id = r.source_id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombstoned'
+  AND o.tenant_id = %(tenant)s AND o.agent_id = %(agent)s AND o.status <> 'tombstoned' AND o.id <> m.id
+ORDER BY o.id FOR SHARE OF m, o
+ON CONFLICT DO NOTHING;
+
 -- name: taken
 -- Which ids the tenant has in use: for whom, whether forgotten, and what each says.
 SELECT m.id, m.agent_id = %(agent)s AS same_agent, m.status = 'tombstoned' AS tombstoned, m.content_hash

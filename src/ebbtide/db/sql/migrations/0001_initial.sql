@@ -382,6 +382,20 @@ CREATE TABLE memory_link (
 );
 CREATE INDEX memory_link_other ON memory_link (tenant_id, other_id);
 
+-- What a memory was made from. A `whole` one says something of each of its sources and goes with any of them; of the others each
+-- source says it all, and they go with the last. What a user says too has no origin: it stands for itself.
+CREATE TABLE memory_origin (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    whole boolean NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, memory_id, source_id),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, source_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX memory_origin_source ON memory_origin (tenant_id, source_id);
+
 CREATE TABLE legal_hold (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
@@ -526,7 +540,7 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
-        'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict', 'memory_link',
+        'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict', 'memory_link', 'memory_origin',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
         'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP

@@ -1,0 +1,88 @@
+"""Origins: what a memory was made from, so that it goes when its sources are forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from ebbtide.errors import StaleRevision
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.types import Caller
+
+__all__ = ["Origin", "check_sources", "note_origins", "write_origins"]
+
+FIELD = "origins"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The sources of a memory, each with the revision at which it was read.
+
+    A `whole` memory, such as a summary, says something of each source and goes with any of them; another one, such as
+    an extracted fact, is said by each and goes with the last.
+    """
+
+    sources: Mapping[UUID, int]
+    whole: bool = False
+
+
+async def check_sources(transaction: Transaction, caller: Caller, origins: Sequence[Origin | None]) -> None:
+    """Make sure that every source still says what was read of it, and does until the transaction ends.
+
+    A forgetting waits before it locks anything, and so does this: call it before anything else.
+
+    Raises:
+        StaleRevision: one was changed or forgotten since; nothing may be made from what it said.
+    """
+    read = {id_: revision for origin in origins if origin is not None for id_, revision in origin.sources.items()}
+    if not read:
+        return
+    await transaction.run("forget.lock_shared", tenant=caller.tenant)
+    rows = await transaction.all("origin.read_sources", tenant=caller.tenant, agent=caller.agent, ids=list(read))
+    current = dict(rows)
+    stale = next((id_ for id_, revision in read.items() if current.get(id_) != revision), None)
+    if stale is not None:
+        raise StaleRevision(
+            f"The memory {stale} was changed or forgotten while something was made from it.",
+            field=FIELD,
+            remedy="Read again what is left, and derive anew what you still want to write.",
+        )
+
+
+async def note_origins(
+    transaction: Transaction,
+    caller: Caller,
+    origins: Sequence[Origin | None],
+    memories: Sequence[UUID],
+    new: set[UUID],
+    now: datetime,
+) -> None:
+    """Write down what the memories of a write were made from; those said without an origin stand for themselves."""
+    made = [(id_, origin) for id_, origin in zip(memories, origins, strict=True) if origin is not None]
+    said = {id_ for id_, origin in zip(memories, origins, strict=True) if origin is None} - new
+    if said:
+        await transaction.run("origin.stand_alone", tenant=caller.tenant, ids=sorted(said))
+    await write_origins(transaction, caller.tenant, made, new, now)
+
+
+async def write_origins(
+    transaction: Transaction, tenant: str, made: Sequence[tuple[UUID, Origin]], new: set[UUID], now: datetime
+) -> None:
+    """Say what memories were made from. One that is not among the `new` and stood for itself goes on to."""
+    rows = [(id_, source, origin.whole) for id_, origin in made for source in origin.sources]
+    if rows:
+        await transaction.run(
+            "origin.write",
+            tenant=tenant,
+            memories=[id_ for id_, _, _ in rows],
+            sources=[source for _, source, _ in rows],
+            wholes=[whole for _, _, whole in rows],
+            new=sorted(new),
+            now=now,
+        )
