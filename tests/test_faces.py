@@ -31,6 +31,9 @@ VERBS = [
 ]  # fmt: skip
 
 
+OF_ONE_CALL: Any = {"recall_id": True, "trace": {"milliseconds"}}
+
+
 @pytest.mark.parametrize(
     ("blocking", "asynchronous", "verbs"),
     [
@@ -69,18 +72,18 @@ async def test_the_asynchronous_face_answers_as_the_blocking_one(dsn: str, async
 
     def ask() -> list[str]:
         with Ebbtide.open(dsn, settings=SETTINGS, embedder=FakeEmbedder(DIMENSION), clock=clock) as memory:
-            return [memory.recall("ferry", trace=True).model_dump_json(exclude={"trace": {"milliseconds"}})]
+            return [memory.recall("ferry", trace=True).model_dump_json(exclude=OF_ONE_CALL)]
 
     await async_memory.remember_many(["The ferry leaves at seven", "Ana likes oranges"])
     blocking = await asyncio.to_thread(ask)
     mine = await async_memory.recall("ferry", trace=True)
-    assert [mine.model_dump_json(exclude={"trace": {"milliseconds"}})] == blocking
+    assert [mine.model_dump_json(exclude=OF_ONE_CALL)] == blocking
 
 
 def test_a_recall_as_json(memory: Ebbtide) -> None:
     memory.remember("The ferry leaves at seven")
     shown = json.loads(memory.recall("ferry").model_dump_json())
-    assert set(shown) == {"hits", "nothing_relevant", "trace"}
+    assert set(shown) == {"hits", "nothing_relevant", "trace", "recall_id"}
     assert set(shown["hits"][0]) == {
         "id", "content", "namespace", "kind", "similarity", "relevance", "source", "contributions", "duplicates",
     }  # fmt: skip

@@ -48,6 +48,7 @@ class ContextBlock(_Public):
     `tokens` is the count of the whole block, markers and notes included, and `sections` that of each section's text.
     `ids` are the memories in it, in their order, and `omitted` those that are not; `left_out` says why. `budget` is the
     most tokens that it may have, and `intent` what decided on the order of its sections and on their shares.
+    `recall_id` names the recall that it was made from in `feedback`, None where no log is kept.
     """
 
     text: str
@@ -60,6 +61,7 @@ class ContextBlock(_Public):
     budget: int = 0
     sections: dict[Section, int] = Field(default_factory=dict)
     left_out: tuple[Omission, ...] = ()
+    recall_id: UUID | None = None
 
     def __str__(self) -> str:
         return self.text

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from ebbtide.types import Intent
 
@@ -22,6 +24,7 @@ __all__ = [
     "OutgrownTenants",
     "Read",
     "ReadBuffer",
+    "Readings",
     "RerankCache",
     "ScopeCache",
     "ScopeShape",
@@ -173,11 +176,16 @@ class AccessBuffer:
                 known.last = max(known.last, access.last)
 
 
+Readings = Callable[[], tuple[bytes, Sequence[Sequence[float] | None]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """One read: who, when, by which verb, under which profile, and which memories came back with which relevance.
 
-    `profile` and `relevance` are None and empty where nothing was ranked.
+    `profile` and `relevance` are None and empty where nothing was ranked. `id` is that of the log's entry, None where
+    there is none, and `readings` works out what is to be learnt from it, when it is written down: the signature of the
+    profile, and what it weighed of each memory, None for one that it did not rank.
     """
 
     agent: str
@@ -187,6 +195,8 @@ class Read:
     ids: tuple[UUID, ...]
     profile: str | None = None
     relevance: tuple[float, ...] = ()
+    id: UUID | None = None
+    readings: Readings | None = None
 
 
 @dataclass(slots=True)
@@ -195,6 +205,11 @@ class ReadBuffer:
 
     _reads: dict[str, list[Read]] = field(default_factory=dict[str, list[Read]])
     _lock: Lock = field(default_factory=Lock)
+    _writing: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
+
+    def writing(self, tenant: str) -> asyncio.Lock:
+        """Held while a tenant's reads are written down."""
+        return self._writing.setdefault(tenant, asyncio.Lock())
 
     def add(self, tenant: str, read: Read) -> None:
         """Note a read."""

@@ -73,18 +73,24 @@ async def context(
     links, paths = await read_beside(engine, searched, hits)
     gathered = Gathered(hits, memories, inside, links, tokens, paths)
     block, worths = block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
-    note_returned(engine, searched, {memory.id for memory in memories}, worths)
-    return block
+    recall_id = note_returned(engine, searched, {memory.id for memory in memories}, worths)
+    return block.model_copy(update={"recall_id": recall_id})
 
 
-def note_returned(engine: Engine, searched: Searched, selected: Collection[UUID], worths: Mapping[UUID, float]) -> None:
-    """Note what is in the block as read: what was selected as asked for by its id, everything else as recalled."""
-    note_access(engine, searched, {id_: worth for id_, worth in worths.items() if id_ not in selected})
+def note_returned(
+    engine: Engine, searched: Searched, selected: Collection[UUID], worths: Mapping[UUID, float]
+) -> UUID | None:
+    """Note what is in the block as read: what was selected as asked for by its id, everything else as recalled.
+
+    Answers with the id of the recall in the log, None where none is kept.
+    """
+    recall_id = note_access(engine, searched, {id_: worth for id_, worth in worths.items() if id_ not in selected})
     if chosen := tuple(id_ for id_ in worths if id_ in selected):
         caller, now = searched.scope.caller, searched.scope.now
         note_read(engine, caller, "get", chosen)
         if searched.scope.as_of is None:
             engine.accesses.add(caller.tenant, chosen, now)
+    return recall_id
 
 
 def block_of(

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ebbtide.checks import check_flag, check_moment, check_text, check_word
-from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import WRITE, rebound, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import lock_memory, memory_seen, read_memory
+from ebbtide.read.reinforce import flush
 from ebbtide.read.seen import hidden_among
 from ebbtide.remember import remember_many
 from ebbtide.types import Draft
@@ -202,18 +203,49 @@ async def update_importance(
 
 
 @requires(WRITE)
-async def feedback(engine: Engine, caller: Caller, memory_id: UUID | str, rating: str) -> Memory:
-    """Record how useful a memory was. See `AsyncEbbtide.feedback`."""
+async def feedback(
+    engine: Engine, caller: Caller, memory_id: UUID | str, rating: str, *, recall: UUID | str | None = None
+) -> Memory:
+    """Record how useful a memory was, once a recall where one is named. See `AsyncEbbtide.feedback`."""
     now = engine.clock.now()
     id_ = parse_id(memory_id, "memory_id")
+    recall_id = None if recall is None else parse_id(recall, "recall")
     check_word(rating, "rating", RATINGS, "a rating")
+    if recall_id is not None:
+        # The recall may be so recent that the log does not have it yet.
+        await flush(engine, caller.tenant)
     async with engine.database.transaction(caller.tenant) as transaction:
         await lock_memory(transaction, caller, id_, None)
-        if rating != "neutral":
-            counts = {"positive": int(rating == "positive"), "negative": int(rating == "negative")}
+        before = None if recall_id is None else await _rate(transaction, caller, recall_id, id_, rating, now)
+        counts = {name: (rating == name) - (before == name) for name in ("positive", "negative")}
+        if any(counts.values()):
             await transaction.run("lifecycle.feedback", tenant=caller.tenant, id=id_, **counts)
-        await write_audit(transaction, caller, "update", [(id_, {"operation": "feedback", "rating": rating})], now)
+        if recall_id is None or rating != before:
+            named = {} if recall_id is None else {"recall": str(recall_id)}
+            detail = {"operation": "feedback", "rating": rating, **named}
+            await write_audit(transaction, caller, "update", [(id_, detail)], now)
         return await memory_seen(engine, transaction, caller, id_)
+
+
+async def _rate(
+    transaction: Transaction, caller: Caller, recall_id: UUID, memory_id: UUID, rating: str, now: datetime
+) -> str | None:
+    """Rate a hit of a recall, and answer with its rating before, None for none. The memory is locked already.
+
+    Raises:
+        NotFound: the caller made no such recall, or the memory did not come back in it; nothing tells which.
+    """
+    row = await transaction.one(
+        "lifecycle.rate", tenant=caller.tenant, agent=caller.agent, user=caller.user, recall=recall_id, id=memory_id,
+        rating=rating, now=now,
+    )  # fmt: skip
+    if row is None:
+        raise NotFound(
+            f"No recall {recall_id} of this caller is logged in which the memory came back.",
+            field="recall",
+            remedy="Give the recall_id of the answer it came back in, by a handle for the same agent and user.",
+        )
+    return row[0]
 
 
 async def record_run(

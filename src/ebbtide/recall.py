@@ -16,6 +16,7 @@ from ebbtide.db.vectors import as_halfvec
 from ebbtide.govern.access import READ, check_revision, narrow_within, profile_within, requires
 from ebbtide.govern.profiles import resolve_profile
 from ebbtide.govern.rules import revision_in, rules_at, rules_last_seen
+from ebbtide.identifiers import new_id
 from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
@@ -23,6 +24,7 @@ from ebbtide.read.fuse import find_each, in_parts
 from ebbtide.read.intent import check_intent, kinds_of, read_intent
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
+from ebbtide.read.readings import readings_of
 from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.rerank import Ordered, depth_of, reorder
 from ebbtide.read.resurrect import faded_in, resurrect
@@ -68,7 +70,7 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
     check_flag(trace, "trace")
     searched = await search_and_revive(engine, caller, query, **asked)
     hits = hits_of(searched)
-    note_access(engine, searched, {hit.id: hit.relevance for hit in hits})
+    recall_id = note_access(engine, searched, {hit.id: hit.relevance for hit in hits})
     return trusted(
         Recall,
         hits=hits,
@@ -76,18 +78,26 @@ async def recall(engine: Engine, caller: Caller, query: str, *, trace: bool = Fa
         intent=searched.purpose.intent,
         trace=trace_of(searched) if trace else None,
         warnings=searched.notes,
+        recall_id=recall_id,
     )
 
 
-def note_access(engine: Engine, searched: Searched, returned: Mapping[UUID, float]) -> None:
-    """Note what a search returns as read and accessed, by its relevance; a look into the past holds nothing firmer."""
+def note_access(engine: Engine, searched: Searched, returned: Mapping[UUID, float]) -> UUID | None:
+    """Note what a search returns as read and accessed, by its relevance; a look into the past holds nothing firmer.
+
+    Answers with the id of the log's entry, None where none is kept.
+    """
     caller, now, ids = searched.scope.caller, searched.scope.now, tuple(returned)
     if searched.scope.as_of is None:
         engine.accesses.add(caller.tenant, ids, now)
-    relevance = tuple(returned.values())
+    relevance, settings = tuple(returned.values()), engine.settings
+    recall_id = new_id(now) if settings.recall_log_days else None
+    readings = readings_of(searched, ids) if recall_id and settings.judgement_days else None
     engine.reads.add(
-        caller.tenant, Read(caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance)
+        caller.tenant,
+        Read(caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance, recall_id, readings),
     )
+    return recall_id
 
 
 async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked: Any) -> Searched:

@@ -130,6 +130,13 @@ class Settings(BaseModel):
     recall_log_days: int = Field(
         30, ge=0, le=3_650, description="How long the log of recalls (ids and scores) is kept, in days; 0 keeps none."
     )
+    judgement_days: int = Field(
+        365,
+        ge=0,
+        le=3_650,
+        description="How long a logged recall is kept whose hits were judged, to tune profiles by, in days; 0 keeps it "
+        "no longer than others, and logs no factor values.",
+    )
     purge_after_days: int = Field(
         30,
         ge=0,

@@ -370,7 +370,8 @@ class Trace(_Public):
 class Recall(_Public):
     """The answer to a recall; iterates over its hits, best first.
 
-    `intent` is what the query was understood to want; as JSON, only the trace tells it.
+    `intent` is what the query was understood to want; as JSON, only the trace tells it. `recall_id` names the recall in
+    `feedback`, None where no log is kept.
     """
 
     hits: tuple[Hit, ...]
@@ -378,6 +379,7 @@ class Recall(_Public):
     intent: Intent = Field("factual", exclude=True)
     trace: Trace | None = None
     warnings: tuple[str, ...] = Field((), exclude_if=lambda value: not value)
+    recall_id: UUID | None = None
 
     def __iter__(self) -> Iterator[Hit]:  # type: ignore[override]
         return iter(self.hits)

@@ -21,7 +21,7 @@ def told(ebbtide: Run) -> Run:
 def test_recall_has_the_promised_shape(told: Run) -> None:
     ran = told("recall", "Where is the lamp oil?", "--json")
     assert (ran.code, ran.err) == (0, "")
-    assert set(ran.json) == {"hits", "nothing_relevant", "trace"}
+    assert set(ran.json) == {"hits", "nothing_relevant", "trace", "recall_id"}
     assert all(set(hit) == HIT for hit in ran.json["hits"])
     assert ran.json["hits"][0]["content"] == "The lamp oil is in the shed."
     assert ran.json["nothing_relevant"] is False
@@ -103,6 +103,7 @@ def test_context_prints_the_block(told: Run) -> None:
     block = told("context", "Where is the lamp oil?", "--budget", "200", "--json").json
     assert set(block) == {
         "text", "tokens", "nonce", "ids", "omitted", "style", "intent", "budget", "sections", "left_out",
+        "recall_id",
     }  # fmt: skip
     assert 0 < block["tokens"] <= 200
 

@@ -80,10 +80,13 @@ async def importance(memory: AsyncEbbtide, out: Output, memory_id: str, value: f
 @click.command(short_help="Say whether a memory was of use.")
 @click.argument("memory_id", metavar="ID")
 @click.argument("rating")
+@click.option(
+    "--recall", metavar="ID", help="The recall it came back in: its recall_id, with the same --agent, --user."
+)
 @with_store
-async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: Any) -> None:
+async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: Any, recall: str | None) -> None:
     """Say how useful the memory ID was where it came back: RATING is positive, negative or neutral."""
-    judged = await memory.feedback(memory_id, rating)
+    judged = await memory.feedback(memory_id, rating, recall=recall)
     tell(out, judged, f"usefulness {judged.usefulness:.3f}")
 
 

@@ -45,6 +45,8 @@ def show_recall(console: Console, recalled: Recall) -> None:
     for rank, hit in enumerate(recalled, start=1):
         show_hit(console, rank, hit)
         line(console, (f"    {hit.namespace} · {hit.kind} · {hit.id}", "dim"))
+    if recalled.hits and recalled.recall_id is not None:
+        line(console, (f"recall {recalled.recall_id}", "dim"))
     if recalled.trace is not None:
         show_trace(console, recalled.trace)
 

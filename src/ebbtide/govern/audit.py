@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.checks import LONGEST_ID, check_moment, check_text, check_whole, check_word
+from ebbtide.db.arrays import plain_array
 from ebbtide.evidence import AUDIT_ACTIONS, AuditCheck, AuditEntry
 from ebbtide.identifiers import new_id, parse_id
 
@@ -58,9 +59,8 @@ async def warn(engine: Engine, caller: Caller, memory_id: UUID | None, detail: M
         await write(transaction, caller, "warning", [(memory_id, detail)], engine.clock.now())
 
 
-async def write_reads(transaction: Transaction, tenant: str, reads: Sequence[Read], *, log: bool) -> None:
-    """Note reads by the ids of what came back; those that ranked also in the log of recalls where it is kept."""
-    ranked = [(new_id(read.at), read) for read in reads if log and read.profile is not None]
+async def write_reads(transaction: Transaction, tenant: str, reads: Sequence[Read]) -> None:
+    """Note reads by the ids of what came back; those that have an entry in the log of recalls also there."""
     audited = [
         {
             "id": str(new_id(read.at)),
@@ -72,23 +72,28 @@ async def write_reads(transaction: Transaction, tenant: str, reads: Sequence[Rea
         for read in reads
     ]
     await transaction.run("audit.write_reads", tenant=tenant, rows=json.dumps(audited))
-    if not ranked:
-        return
-    logged = [
+    if logged := [read for read in reads if read.id is not None]:
+        await _log(transaction, tenant, logged)
+
+
+async def _log(transaction: Transaction, tenant: str, reads: Sequence[Read]) -> None:
+    learnt = [(None, [None] * len(read.ids)) if read.readings is None else read.readings() for read in reads]
+    rows = [
         {
-            "id": str(id_),
+            "id": str(read.id),
             "at": read.at.isoformat(),
             "agent_id": read.agent,
             "user_id": read.user,
             "profile": read.profile,
+            "signature": None if signature is None else signature.hex(),
         }
-        for id_, read in ranked
+        for read, (signature, _) in zip(reads, learnt, strict=True)
     ]
-    await transaction.run("audit.write_recalls", tenant=tenant, rows=json.dumps(logged))
+    await transaction.run("audit.write_recalls", tenant=tenant, rows=json.dumps(rows))
     hits = [
-        (recall_id, id_, place, relevance)
-        for recall_id, read in ranked
-        for place, (id_, relevance) in enumerate(zip(read.ids, read.relevance, strict=True))
+        (read.id, id_, place, relevance, None if weighed is None else plain_array(weighed))
+        for read, (_, readings) in zip(reads, learnt, strict=True)
+        for place, (id_, relevance, weighed) in enumerate(zip(read.ids, read.relevance, readings, strict=True))
     ]
     await transaction.run(
         "audit.write_hits",
@@ -97,6 +102,7 @@ async def write_reads(transaction: Transaction, tenant: str, reads: Sequence[Rea
         ids=[hit[1] for hit in hits],
         places=[hit[2] for hit in hits],
         relevances=[hit[3] for hit in hits],
+        readings=[hit[4] for hit in hits],
     )
 
 

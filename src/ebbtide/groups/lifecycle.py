@@ -110,18 +110,25 @@ class LifecycleVerbs:
         )
 
     async def feedback(
-        self: Handle, memory_id: UUID | str, rating: Literal["positive", "negative", "neutral"]
+        self: Handle,
+        memory_id: UUID | str,
+        rating: Literal["positive", "negative", "neutral"],
+        *,
+        recall: UUID | str | None = None,
     ) -> Memory:
         """Record whether a memory was of use where it came back; neither its content nor its revision changes.
 
         Usefulness is (positive + 1) / (positive + negative + 2): 0.5 at first, 2/3 after one positive rating. A neutral
-        one is in the audit and moves nothing.
+        one is in the audit and moves nothing. `recall` is the `recall_id` of the answer that the memory came back in:
+        a hit has one rating, which another one replaces and the same one again leaves alone, and `profiles.tune` learns
+        from it.
 
         Raises:
             InvalidInput: the rating is none of the three.
-            NotFound: the agent has no such memory, or it was forgotten.
+            NotFound: the agent has no such memory, or it was forgotten; or the memory did not come back in a recall
+                of that id that the handle's agent and user made and the log still has.
         """
-        return await lifecycle.feedback(await self.engine(), self.caller, memory_id, rating)
+        return await lifecycle.feedback(await self.engine(), self.caller, memory_id, rating, recall=recall)
 
     async def record_run(
         self: Handle,

@@ -50,7 +50,10 @@ async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
             "jobs.delete_answers", tenant=tenant, before=now - timedelta(days=settings.idempotency_days)
         )
         await transaction.run(
-            "jobs.delete_recalls", tenant=tenant, before=now - timedelta(days=settings.recall_log_days)
+            "jobs.delete_recalls",
+            tenant=tenant,
+            before=now - timedelta(days=settings.recall_log_days),
+            rated_before=now - timedelta(days=settings.judgement_days),
         )
     await forget_outlived(engine, tenant)
     await purge(engine, tenant)

@@ -32,23 +32,32 @@ async def flush(engine: Engine, tenant: str | None = None) -> None:
     """
     failures: list[EbbtideError] = []
     for one in [tenant] if tenant is not None else sorted(engine.accesses.tenants() | engine.reads.tenants()):
-        accesses, reads = engine.accesses.take(one), engine.reads.take(one)
-        try:
-            await _flush_tenant(engine, one, accesses, reads)
-        except EbbtideError as error:
-            failures.append(error)
-            passing = isinstance(error, StoreUnavailable | Conflict)
-            if passing:
-                _put_back(engine, one, accesses, reads)
-            log.warning(
-                "accesses of %d memories and %d reads of tenant %s were not written and are %s: %s",
-                len(accesses), len(reads), one, "kept for the next time" if passing else "lost", error,
-            )  # fmt: skip
-        except BaseException:
-            _put_back(engine, one, accesses, reads)
-            raise
+        # Whoever flushes wants to see what was noted before, and somebody else may be about to write it.
+        async with engine.reads.writing(one):
+            try:
+                await _flush_taken(engine, one)
+            except EbbtideError as error:
+                failures.append(error)
     if failures:
         raise failures[0]
+
+
+async def _flush_taken(engine: Engine, tenant: str) -> None:
+    accesses, reads = engine.accesses.take(tenant), engine.reads.take(tenant)
+    try:
+        await _flush_tenant(engine, tenant, accesses, reads)
+    except EbbtideError as error:
+        passing = isinstance(error, StoreUnavailable | Conflict)
+        if passing:
+            _put_back(engine, tenant, accesses, reads)
+        log.warning(
+            "accesses of %d memories and %d reads of tenant %s were not written and are %s: %s",
+            len(accesses), len(reads), tenant, "kept for the next time" if passing else "lost", error,
+        )  # fmt: skip
+        raise
+    except BaseException:
+        _put_back(engine, tenant, accesses, reads)
+        raise
 
 
 def _put_back(engine: Engine, tenant: str, accesses: Mapping[UUID, Access], reads: Sequence[Read]) -> None:
@@ -76,4 +85,4 @@ async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Acc
         if ids and refreshed:
             await transaction.run("lifecycle.refresh", tenant=tenant, ids=ids, moments=moments, seconds=refreshed)
         if reads:
-            await write_reads(transaction, tenant, reads, log=engine.settings.recall_log_days > 0)
+            await write_reads(transaction, tenant, reads)

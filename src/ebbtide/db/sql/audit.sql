@@ -29,15 +29,17 @@ FROM fence, (
 
 -- name: write_recalls
 -- When something was asked, by whom and under which profile.
-INSERT INTO recall_log (tenant_id, id, agent_id, user_id, profile, created_at)
-SELECT %(tenant)s, r.id, r.agent_id, r.user_id, r.profile, r.at
-FROM jsonb_to_recordset(%(rows)s::jsonb) AS r(id uuid, at timestamptz, agent_id text, user_id text, profile text);
+INSERT INTO recall_log (tenant_id, id, agent_id, user_id, profile, signature, created_at)
+SELECT %(tenant)s, r.id, r.agent_id, r.user_id, r.profile, decode(r.signature, 'hex'), r.at
+FROM jsonb_to_recordset(%(rows)s::jsonb) AS r(id uuid, at timestamptz, agent_id text, user_id text, profile text, signature text);
 
 -- name: write_hits
--- Which memories came back, except those that were forgotten since.
-INSERT INTO recall_hit (tenant_id, memory_id, recall_id, place, relevance)
-SELECT %(tenant)s, h.memory_id, h.recall_id, h.place, h.relevance
-FROM unnest(%(recall_ids)s::uuid[], %(ids)s::uuid[], %(places)s::integer[], %(relevances)s::float8[]) AS h(recall_id, memory_id, place, relevance)
+-- Which memories came back, except those that were forgotten since. Readings come as the text of an array, since arrays of
+-- arrays have to be of one length.
+INSERT INTO recall_hit (tenant_id, memory_id, recall_id, place, relevance, readings)
+SELECT %(tenant)s, h.memory_id, h.recall_id, h.place, h.relevance, h.readings::real[]
+FROM unnest(%(recall_ids)s::uuid[], %(ids)s::uuid[], %(places)s::integer[], %(relevances)s::float8[], %(readings)s::text[])
+     AS h(recall_id, memory_id, place, relevance, readings)
 WHERE NOT EXISTS (SELECT FROM tombstone t WHERE t.tenant_id = %(tenant)s AND t.id = h.memory_id);
 
 -- name: lock

@@ -73,8 +73,12 @@ DELETE FROM job_failure f WHERE NOT EXISTS (SELECT FROM procrastinate_jobs j WHE
 DELETE FROM idempotency i WHERE i.tenant_id = %(tenant)s AND i.created_at < %(before)s;
 
 -- name: delete_recalls
--- Recalls that were logged long enough ago.
-WITH old AS (DELETE FROM recall_log r WHERE r.tenant_id = %(tenant)s AND r.created_at < %(before)s RETURNING r.id)
+-- Recalls that were logged long enough ago; those of which a hit was rated stay longer, to learn from.
+WITH old AS (
+    DELETE FROM recall_log r
+    WHERE r.tenant_id = %(tenant)s AND r.created_at < %(before)s
+      AND NOT EXISTS (SELECT FROM recall_hit h WHERE h.tenant_id = %(tenant)s AND h.recall_id = r.id AND h.rated_at >= %(rated_before)s)
+    RETURNING r.id)
 DELETE FROM recall_hit h USING old WHERE h.tenant_id = %(tenant)s AND h.recall_id = old.id;
 
 -- name: has_pending

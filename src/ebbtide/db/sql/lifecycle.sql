@@ -16,12 +16,25 @@ WHERE m.tenant_id = %(tenant)s AND m.id = %(id)s AND m.status = 'active' AND m.m
   AND (m.expires_at IS NULL OR m.expires_at > %(now)s);
 
 -- name: feedback
--- Counts one judgement of how useful a memory was when it came back.
+-- Counts one judgement of how useful a memory was when it came back, or takes one back that was changed.
 INSERT INTO strength AS s (tenant_id, memory_id, positive, negative)
-VALUES (%(tenant)s, %(id)s, %(positive)s, %(negative)s)
+VALUES (%(tenant)s, %(id)s, greatest(%(positive)s::integer, 0), greatest(%(negative)s::integer, 0))
 ON CONFLICT (tenant_id, memory_id) DO UPDATE
-SET positive = least(s.positive::bigint + excluded.positive, 2147483647)::integer,
-    negative = least(s.negative::bigint + excluded.negative, 2147483647)::integer;
+SET positive = least(greatest(s.positive::bigint + %(positive)s::integer, 0), 2147483647)::integer,
+    negative = least(greatest(s.negative::bigint + %(negative)s::integer, 0), 2147483647)::integer;
+
+-- name: rate
+-- Rates a hit of a recall that the caller made, and answers with its rating before; nothing where there is no such hit.
+WITH before AS (
+    SELECT h.rating FROM recall_hit h JOIN recall_log r ON r.tenant_id = %(tenant)s AND r.id = h.recall_id
+    WHERE h.tenant_id = %(tenant)s AND h.recall_id = %(recall)s AND h.memory_id = %(id)s
+      AND r.agent_id = %(agent)s AND r.user_id IS NOT DISTINCT FROM %(user)s::text
+    FOR UPDATE OF h)
+UPDATE recall_hit h
+SET rating = %(rating)s, rated_at = CASE WHEN before.rating = %(rating)s THEN h.rated_at ELSE %(now)s END
+FROM before
+WHERE h.tenant_id = %(tenant)s AND h.recall_id = %(recall)s AND h.memory_id = %(id)s
+RETURNING before.rating;
 
 -- name: repeated
 -- The memories of some namespaces that say what a context block said, current ones first.

@@ -475,28 +475,35 @@ CREATE TABLE audit_seal (
     PRIMARY KEY (tenant_id, number)
 );
 
--- When something was asked, by whom, and under which profile; never what.
+-- When something was asked, by whom, and under which profile; never what. `signature` is of the profile without its weights, and says
+-- what the readings of the hits are; NULL where there are none.
 CREATE TABLE recall_log (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
     agent_id text NOT NULL,
     user_id text,
     profile text NOT NULL,
+    signature bytea,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX recall_log_time ON recall_log (tenant_id, created_at);
 
 -- Which memories came back, at which place and with which relevance. A row each, so that a forgotten one is found quickly.
+-- `readings` are what the profile weighed, each factor's value before its weight; `rating` is what whoever asked said of it.
 CREATE TABLE recall_hit (
     tenant_id text NOT NULL,
     memory_id uuid NOT NULL,
     recall_id uuid NOT NULL,
     place integer NOT NULL,
     relevance double precision NOT NULL,
+    readings real[],
+    rating text CHECK (rating IN ('positive', 'negative', 'neutral')),
+    rated_at timestamptz,
     PRIMARY KEY (tenant_id, recall_id, memory_id)
 );
 CREATE INDEX recall_hit_memory ON recall_hit (tenant_id, memory_id);
+CREATE INDEX recall_hit_rated ON recall_hit (tenant_id, rated_at) WHERE rating IS NOT NULL;
 
 CREATE TABLE serendipity_arm (
     tenant_id text NOT NULL,
