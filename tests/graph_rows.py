@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID, uuid4
 
+from ebbtide.graph.names import name_hash
 from tests.stores import START
 
 
@@ -17,35 +18,34 @@ class Graph:
         self.agent = agent
 
     def entity(self, name: str, *mentions: Any, type: str = "PERSON", confidence: float = 0.85, **more: Any) -> UUID:  # noqa: A002
+        """An entity that memories mention; each of these gets the confidence, of which the entity's is the average."""
         id_ = uuid4()
         self.owner.execute(
-            "INSERT INTO entity (tenant_id, id, agent_id, type, name, name_hash, base_confidence, memory_id,"
-            " merged_into, created_at, updated_at) VALUES (%s, %s, %s, %s, %s, '', %s, %s, %s, %s, %s)",
-            [
-                self.tenant,
-                id_,
-                self.agent,
-                type,
-                name,
-                confidence,
-                more.get("page"),
-                more.get("merged_into"),
-                START,
-                START,
-            ],
+            "INSERT INTO entity (tenant_id, id, agent_id, type, name, name_hash, memory_id, merged_into, created_at,"
+            " updated_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [self.tenant, id_, self.agent, type, name, name_hash(name), more.get("page"), more.get("merged_into"),
+             START, START],
+        )  # fmt: skip
+        alias = uuid4()
+        self.owner.execute(
+            "INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, alias_hash, given, created_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, true, %s)",
+            [self.tenant, alias, self.agent, id_, name, name_hash(name), START],
         )
         for memory in mentions:
             self.owner.execute("INSERT INTO mention VALUES (%s, %s, %s)", [self.tenant, memory.id, id_])
+            self.owner.execute("INSERT INTO alias_source VALUES (%s, %s, %s)", [self.tenant, memory.id, alias])
+            self.owner.execute("UPDATE memory SET confidence = %s WHERE id = %s", [confidence, memory.id])
         return id_
 
-    def relation(self, subject: UUID, predicate: str, object_: UUID, memory: Any, **dates: Any) -> UUID:
+    def relation(self, subject: UUID, predicate: str, object_: UUID, memory: Any) -> UUID:
+        """What a memory says holds between two entities."""
         id_ = uuid4()
         self.owner.execute(
-            "INSERT INTO relation (tenant_id, id, agent_id, subject_id, predicate, object_id, memory_id, valid_from,"
-            " invalidated_at, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            [self.tenant, id_, self.agent, subject, predicate, object_, memory.id, dates.get("valid_from"),
-             dates.get("invalidated_at"), START],
-        )  # fmt: skip
+            "INSERT INTO relation (tenant_id, id, agent_id, subject_id, predicate, object_id, memory_id, created_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            [self.tenant, id_, self.agent, subject, predicate, object_, memory.id, START],
+        )
         return id_
 
     def document(self, path: str) -> UUID:

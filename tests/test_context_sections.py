@@ -80,7 +80,9 @@ def test_only_relations_that_hold_and_may_be_read_are_shown(memory: Ebbtide, gra
     gone = memory.remember("Bob met Sarah once", namespace="vector.open").memory
     graph.relation(other, "pays", sarah, secret)
     graph.relation(other, "met", sarah, gone)
-    graph.relation(other, "taught", sarah, works, invalidated_at=START)
+    over = memory.remember("Bob taught Sarah", namespace="vector.open").memory
+    graph.relation(other, "taught", sarah, over)
+    memory.invalidate(over.id, at=START)
     graph.relation(other, "knows", sarah, works)
     memory.forget(gone.id, 1)
     seen = memory.context("Sarah", namespaces=["vector.open"], limit=1)

@@ -46,6 +46,7 @@ from ebbtide.types import (
 
 if TYPE_CHECKING:
     from ebbtide.clock import Clock
+    from ebbtide.knowledge import Named, Related
     from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.read.where import Filter
     from ebbtide.settings import Settings
@@ -195,6 +196,8 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         seq: int | None = None,
         vector: Any = None,
         idempotency_key: str | None = None,
+        entities: Sequence[Named | Mapping[str, Any]] = (),
+        relation: Related | Mapping[str, Any] | None = None,
         allow_pending: bool = False,
         session_revision: int | None = None,
         tool: bool = False,
@@ -218,6 +221,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             speaker, seq: who says it and the place in the handle's chat, counted from 0.
             vector: the content's vector, where the caller has embedded already.
             idempotency_key: a retry with the same key gets the first answer again.
+            entities, relation: whom and what it mentions, and what it says holds; `Named` and `Related`, or their fields.
             allow_pending: store the text although the embedder fails; a job makes the vector later.
             session_revision: what `session_revision()` was when the work on this began.
             tool: a language model's tool asks for it, which a policed handle's policy may forbid.
@@ -233,7 +237,8 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             content=content, namespace=namespace, kind=kind, labels=labels, importance=importance,
             confidence=confidence, subject=subject, predicate=predicate, observed_at=observed_at, valid_from=valid_from,
             expires_at=expires_at, ttl_seconds=ttl_seconds, supersedes=supersedes, tags=tags, metadata=metadata,
-            speaker=speaker, seq=seq, vector=vector, idempotency_key=idempotency_key,
+            speaker=speaker, seq=seq, vector=vector, idempotency_key=idempotency_key, entities=entities,
+            relation=relation,
         )  # fmt: skip
         written = await self.remember_many(
             [draft], allow_pending=allow_pending, session_revision=session_revision, tool=tool

@@ -15,6 +15,8 @@ from ebbtide.govern.access import WRITE, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import rules_in
 from ebbtide.govern.tenants import know_tenant
+from ebbtide.graph.write import Said, write_graph
+from ebbtide.graph.write import lock as lock_graph
 from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
@@ -259,6 +261,8 @@ async def store(
     Raises:
         Conflict: another writer came between; the caller tries again from the start.
     """
+    if any(draft.entities or draft.relation for draft in batch.drafts):
+        await lock_graph(transaction, caller)
     await check_compared(transaction, caller, batch, now)
     heads = await heads_of(transaction, caller, batch.drafts)
     memories, rows = new_rows(engine, caller, batch, heads, known, now)
@@ -278,6 +282,8 @@ async def store(
     await supersede(transaction, caller.tenant, superseding, now)
     await write_relations(transaction, caller, relations, kept, now)
     await note_origins(transaction, caller, batch.origins, [memory.id for memory in kept], new, now)
+    said = [Said(one.id, draft.entities, draft.relation) for one, draft in zip(kept, batch.drafts, strict=True)]
+    await write_graph(transaction, caller, said, now)
     answers = answers_of(batch, outcomes, relations, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)

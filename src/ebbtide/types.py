@@ -147,7 +147,8 @@ class Draft(_Public):
     """A memory to be written. Only `content` is needed. Without a `kind`, the rule on the namespace says it, or `fact`.
 
     Times are aware datetimes, ISO 8601 strings with a zone, or plain dates (the start of that day in the
-    handle's time zone). `importance` and `confidence` lie in [0, 1]. `vector` has the store's dimension.
+    handle's time zone). `importance` and `confidence` lie in [0, 1]. `vector` has the store's dimension. `entities`
+    are `Named` or mappings of its fields, `relation` is a `Related` or a mapping.
     """
 
     content: str
@@ -169,6 +170,8 @@ class Draft(_Public):
     seq: int | None = None
     vector: Any = None
     idempotency_key: str | None = None
+    entities: Sequence[Any] = ()
+    relation: Any = None
 
 
 class Memory(_Public):

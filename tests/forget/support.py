@@ -39,15 +39,21 @@ def give_graph(owner: Owner, id_: UUID, other: UUID) -> None:
     told, derived = uuid4(), uuid4()
     for entity, name in ((zebra, "zebra"), (horse, "horse")):
         owner.execute(
-            "INSERT INTO entity (tenant_id, id, agent_id, type, name, name_hash, base_confidence, created_at,"
-            " updated_at) VALUES ('default', %s, 'default', 'animal', %s, %s, 1, '2026-01-01Z', '2026-01-01Z')",
+            "INSERT INTO entity (tenant_id, id, agent_id, type, name, name_hash, created_at,"
+            " updated_at) VALUES ('default', %s, 'default', 'animal', %s, %s, '2026-01-01Z', '2026-01-01Z')",
             [entity, name, name.encode()],
+        )
+        owner.execute(
+            "INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, alias_hash, given, created_at)"
+            " VALUES ('default', %s, 'default', %s, %s, %s, true, '2026-01-01Z')",
+            [entity, entity, name, name.encode()],
         )
     owner.execute(
         "INSERT INTO mention (tenant_id, memory_id, entity_id)"
         " VALUES ('default', %s, %s), ('default', %s, %s), ('default', %s, %s)",
         [id_, zebra, id_, horse, other, horse],
     )
+    owner.execute("INSERT INTO alias_source (tenant_id, memory_id, alias_id) SELECT * FROM mention")
     for relation, memory in ((told, id_), (derived, other)):
         owner.execute(
             "INSERT INTO relation (tenant_id, id, agent_id, subject_id, predicate, object_id, memory_id, created_at)"

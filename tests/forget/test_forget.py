@@ -42,8 +42,8 @@ def test_nothing_of_it_is_left_anywhere(memory: Ebbtide, clock: FixedClock, owne
     assert holding(owner, "zebra") == set()
     assert holding(owner, str(told.id)) - {"memory"} == REFERENCES
     assert receipt.cleaned == {
-        "versions": 2, "idempotency answers": 1, "mentions": 2, "entities": 1, "relations": 2, "conflicts": 1,
-        "turns": 1, "recall log": 1, "near duplicates": 2,
+        "versions": 2, "idempotency answers": 1, "mentions": 2, "names": 2, "entities": 1, "relations": 2,
+        "conflicts": 1, "turns": 1, "recall log": 1, "near duplicates": 2,
     }  # fmt: skip
     assert memory.verify_receipt(receipt).valid
     assert "horse" in str(owner.execute("SELECT name FROM entity").fetchall())

@@ -57,6 +57,8 @@ session_revision_option = click.option(
 @click.option("--speaker", metavar="NAME", help="Who says it.")
 @click.option("--seq", type=int, metavar="N", help="Its place in the chat, counted from 0.")
 @json_option("--vector", "Its vector, where you have it.")
+@json_option("--entities", 'Whom and what it mentions: [{"name": "Sarah", "type": "person"}].')
+@json_option("--relation", "What it says holds between two: subject, predicate, object.")
 @click.option("--idempotency-key", metavar="KEY", help="A retry with the same key gets the first answer.")
 @click.option("--allow-pending", is_flag=True, help="Store the text although the embedder fails.")
 @session_revision_option

@@ -78,13 +78,21 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
     """Everything that was made from memories goes; answers with how many rows went from which place, by memory."""
     cleaned: dict[UUID, Counter[str]] = defaultdict(Counter)
     mentioned: dict[UUID, UUID] = {}
-    for place, id_, count, entities in await transaction.all("forget.clean", tenant=tenant, ids=ids):
+    names: list[UUID] = []
+    for place, id_, count, beside in await transaction.all("forget.clean", tenant=tenant, ids=ids):
         cleaned[id_][place] += count
-        for entity in cast("Sequence[UUID]", entities or ()):
+        if place == "names":
+            names += beside
+        for entity in cast("Sequence[UUID]", beside or ()) if place == "mentions" else ():
             mentioned[entity] = id_
+    if names:
+        await transaction.run("forget.drop_names", tenant=tenant, aliases=names)
     if mentioned:
+        await transaction.run("forget.rename_entities", tenant=tenant, entities=list(mentioned))
         for (entity,) in await transaction.all("forget.drop_entities", tenant=tenant, entities=list(mentioned)):
-            cleaned[mentioned[entity]]["entities"] += 1
+            # What was merged into one that was mentioned goes as a part of it.
+            if entity in mentioned:
+                cleaned[mentioned[entity]]["entities"] += 1
     return cleaned
 
 

@@ -81,7 +81,7 @@ async def read_links(
     has one that is withheld there is left out.
     """
     ids = [hit.id for hit in hits]
-    rows = await transaction.all("context.mentions", **scope.parameters(), ids=ids)
+    rows = await transaction.all("context.mentions" + scope.suffix, **scope.parameters(), ids=ids)
     modes = {hit.id: mode_on(hit.namespace, profile, rules) for hit in hits}
     mentioned: dict[UUID, list[Entity]] = {}
     for memory_id, *columns in rows:

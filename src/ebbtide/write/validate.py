@@ -12,6 +12,7 @@ from uuid import UUID
 from ebbtide.checks import LONGEST_ID, check_json, check_moment, check_text, check_texts, check_vector, check_word
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import write_namespace
+from ebbtide.graph.check import check_entities, check_related
 from ebbtide.identifiers import parse_id
 from ebbtide.text import is_blank
 from ebbtide.types import KINDS, Caller, Draft
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.knowledge import Named, Related
     from ebbtide.settings import Settings
 
 __all__ = ["DEFAULT_KIND", "RESERVED_METADATA", "Checked", "check_share", "validate", "with_kind"]
@@ -69,6 +71,8 @@ class Checked:
     supersedes: UUID | None
     vector: NDArray[np.float32] | None
     idempotency_key: str | None
+    entities: tuple[Named, ...]
+    relation: Related | None
     warnings: tuple[str, ...]
 
 
@@ -107,6 +111,8 @@ def validate(
         supersedes=parse_id(draft.supersedes, f"{place}supersedes") if draft.supersedes is not None else None,
         vector=check_vector(draft.vector, dimension, f"{place}vector") if draft.vector is not None else None,
         idempotency_key=_optional_text(draft.idempotency_key, f"{place}idempotency_key"),
+        entities=check_entities(draft.entities, f"{place}entities"),
+        relation=None if draft.relation is None else check_related(draft.relation, f"{place}relation"),
         warnings=tuple(warnings),
     )
 

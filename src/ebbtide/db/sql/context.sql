@@ -1,8 +1,10 @@
 -- What a context block shows beside the hits of a search.
 
 -- name: mentions
--- Which entities memories mention, or are the pages of.
-SELECT l.memory_id, e.id, e.name, e.type, e.base_confidence
+-- Which entities memories mention, or are the pages of, each with the average confidence of what is readable of it.
+SELECT l.memory_id, e.id, e.name, e.type, coalesce((
+           SELECT avg(m.confidence) FROM mention x JOIN {{source}} ON m.id = x.memory_id
+           WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND m.kind <> 'entity' AND {{readable}}), 0.0)
 FROM (SELECT x.memory_id, x.entity_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.memory_id = ANY(%(ids)s::uuid[])
       UNION
       SELECT p.memory_id, p.id FROM entity p WHERE p.tenant_id = %(tenant)s AND p.memory_id = ANY(%(ids)s::uuid[])) l
@@ -20,8 +22,7 @@ JOIN entity b ON b.tenant_id = %(tenant)s AND b.id = r.object_id
 JOIN {{source}} ON m.id = r.memory_id
 WHERE r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s
   AND (r.subject_id = ANY(%(entities)s::uuid[]) OR r.object_id = ANY(%(entities)s::uuid[]) OR r.memory_id = ANY(%(ids)s::uuid[]))
-  AND r.created_at <= %(now)s AND (r.valid_from IS NULL OR r.valid_from <= %(valid_at)s)
-  AND (r.invalidated_at IS NULL OR r.invalidated_at > %(valid_at)s) AND {{readable}}
+  AND r.created_at <= %(now)s AND NOT r.derived AND {{readable}}
 ORDER BY r.id LIMIT %(limit)s::integer;
 
 -- name: documents

@@ -1,8 +1,10 @@
 -- Forgetting: what goes with a memory, what is left of it, what may not go, and the proof.
 
 -- name: lock
--- One forgetting at a time in a tenant: receipts form a chain, and a hold that is being placed is waited for.
-SELECT pg_advisory_xact_lock(hashtextextended('ebbtide.forget:' || %(tenant)s::text, 0));
+-- One forgetting at a time in a tenant: receipts form a chain, and a hold that is being placed is waited for. So is whoever writes
+-- what memories mention: an entity that nothing mentions any more goes.
+SELECT pg_advisory_xact_lock(hashtextextended('ebbtide.forget:' || %(tenant)s::text, 0)),
+       pg_advisory_xact_lock(hashtextextended('ebbtide.graph:' || %(tenant)s::text, 0));
 
 -- name: lock_shared
 -- Waits for a forgetting under way, so that nothing is written down of what is going.
@@ -70,13 +72,17 @@ FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id;
 
 -- name: clean
 -- Everything that was made from memories goes with them; answers with how much went from where, by memory, and with the entities
--- that were mentioned. A relation goes with those that it was derived from.
+-- that were mentioned and the names that were used. A relation goes with those that it was derived from.
 WITH RECURSIVE resting AS (
     SELECT r.id, r.memory_id FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT r.id, r.other_memory_id FROM relation r WHERE r.tenant_id = %(tenant)s AND r.other_memory_id = ANY(%(ids)s::uuid[])
     UNION
     SELECT d.relation_id, resting.memory_id FROM resting JOIN derivation d ON d.tenant_id = %(tenant)s AND d.premise_id = resting.id),
 relations AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s AND t.id IN (SELECT resting.id FROM resting) RETURNING t.id),
 mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id, t.entity_id),
+usages AS (DELETE FROM alias_source t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id, t.alias_id),
+changes AS (DELETE FROM entity_change_item t WHERE t.tenant_id = %(tenant)s AND t.item_id = ANY(%(ids)s::uuid[]) RETURNING t.item_id AS id),
 versions AS (DELETE FROM memory_version t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]) RETURNING t.id),
 answers AS (DELETE FROM idempotency t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
 strengths AS (DELETE FROM strength t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
@@ -103,19 +109,57 @@ FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency
       UNION ALL SELECT 'near duplicates', id FROM links UNION ALL SELECT 'near duplicates', id FROM linked
       UNION ALL SELECT 'origins', id FROM made UNION ALL SELECT 'origins', id FROM sources
       UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages
+      UNION ALL SELECT 'entity changes', id FROM changes
       UNION ALL SELECT DISTINCT ON (resting.id) 'relations', resting.memory_id FROM relations JOIN resting ON resting.id = relations.id) gone
 GROUP BY place, id
 UNION ALL
-SELECT 'mentions', id, count(*)::integer, array_agg(entity_id) FROM mentions GROUP BY id;
+SELECT 'mentions', id, count(*)::integer, array_agg(entity_id) FROM mentions GROUP BY id
+UNION ALL
+SELECT 'names', id, count(*)::integer, array_agg(alias_id) FROM usages GROUP BY id;
+
+-- name: drop_names
+-- Of the names that were used, those that no memory uses any more; those that a person added stay as long as their entity does.
+DELETE FROM entity_alias a
+WHERE a.tenant_id = %(tenant)s AND a.id = ANY(%(aliases)s::uuid[]) AND NOT (a.added AND NOT a.removed)
+  AND NOT EXISTS (SELECT FROM alias_source s WHERE s.tenant_id = %(tenant)s AND s.alias_id = a.id);
+
+-- fragment: family
+-- The entities themselves, what they were merged into, and what was merged into those.
+line AS (
+    SELECT e.id, e.merged_into FROM entity e WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(entities)s::uuid[])
+    UNION
+    SELECT e.id, e.merged_into FROM line JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = line.merged_into),
+family AS (
+    SELECT line.id AS root, line.id FROM line WHERE line.merged_into IS NULL
+    UNION
+    SELECT family.root, e.id FROM family JOIN entity e ON e.tenant_id = %(tenant)s AND e.merged_into = family.id)
+
+-- name: rename_entities
+-- Entities whose names went get the oldest one that is left of theirs.
+WITH RECURSIVE {{family}}
+UPDATE entity e SET name = a.alias, name_hash = a.alias_hash
+FROM family CROSS JOIN LATERAL (
+    SELECT a.alias, a.alias_hash FROM entity_alias a
+    WHERE a.tenant_id = %(tenant)s AND a.entity_id = family.id AND NOT a.removed ORDER BY a.given DESC, a.id LIMIT 1) a
+WHERE e.tenant_id = %(tenant)s AND e.id = family.id
+  AND NOT EXISTS (SELECT FROM family kin JOIN entity_alias o ON o.tenant_id = %(tenant)s AND o.entity_id = kin.id
+                  WHERE kin.root = family.root AND o.alias_hash = e.name_hash);
 
 -- name: drop_entities
--- Of the entities that were mentioned, those that nothing else speaks of: their names came from what goes.
-DELETE FROM entity e
-WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(entities)s::uuid[]) AND e.memory_id IS NULL
-  AND NOT EXISTS (SELECT FROM mention n WHERE n.tenant_id = %(tenant)s AND n.entity_id = e.id)
-  AND NOT EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.subject_id = e.id)
-  AND NOT EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.object_id = e.id)
-  AND NOT EXISTS (SELECT FROM entity o WHERE o.tenant_id = %(tenant)s AND o.merged_into = e.id)
+-- Entities that nothing speaks of any more go, with all that was merged into them; so does what is left without a name.
+WITH RECURSIVE {{family}},
+spoken AS (
+    SELECT family.root FROM family
+    WHERE EXISTS (SELECT FROM mention n WHERE n.tenant_id = %(tenant)s AND n.entity_id = family.id)
+       OR EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.subject_id = family.id)
+       OR EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.object_id = family.id)),
+named AS (
+    SELECT family.id FROM family JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = family.id
+    WHERE EXISTS (SELECT FROM family kin JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.entity_id = kin.id
+                  WHERE kin.root = family.root AND a.alias_hash = e.name_hash))
+DELETE FROM entity e USING family
+WHERE e.tenant_id = %(tenant)s AND e.id = family.id
+  AND (family.root NOT IN (SELECT spoken.root FROM spoken) OR family.id NOT IN (SELECT named.id FROM named))
 RETURNING e.id;
 
 -- fragment: stones
@@ -245,7 +289,10 @@ SELECT
     (SELECT count(*) FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND (t.memory_id = ANY(%(ids)s::uuid[]) OR t.source_id = ANY(%(ids)s::uuid[])))
         AS origins,
     (SELECT count(*) FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS mentions,
-    (SELECT count(*) FROM relation t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS relations,
+    (SELECT count(*) FROM alias_source t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS names,
+    (SELECT count(*) FROM entity_change_item t WHERE t.tenant_id = %(tenant)s AND t.item_id = ANY(%(ids)s::uuid[])) AS entity_changes,
+    (SELECT count(*) FROM relation t WHERE t.tenant_id = %(tenant)s AND (t.memory_id = ANY(%(ids)s::uuid[]) OR t.other_memory_id = ANY(%(ids)s::uuid[])))
+        AS relations,
     (SELECT count(*) FROM entity t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS entity_pages,
     (SELECT count(*) FROM turn t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS turns;
 
@@ -287,6 +334,10 @@ rules AS (DELETE FROM namespace_rule t WHERE t.tenant_id = %(tenant)s RETURNING 
 profiles AS (DELETE FROM profile t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 derivations AS (DELETE FROM derivation t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 relations AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+changes AS (DELETE FROM entity_change t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+items AS (DELETE FROM entity_change_item t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+keys_of_names AS (DELETE FROM entity_key t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+sources AS (DELETE FROM alias_source t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 aliases AS (DELETE FROM entity_alias t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 entities AS (DELETE FROM entity t WHERE t.tenant_id = %(tenant)s RETURNING 1),

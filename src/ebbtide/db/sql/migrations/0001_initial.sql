@@ -242,6 +242,8 @@ CREATE INDEX memory_version_scope ON memory_version (tenant_id, agent_id, curren
 CREATE INDEX memory_version_turn ON memory_version (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
 CREATE INDEX memory_version_successor ON memory_version (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
+-- Who and what the memories of an agent speak of. `name` is one of its aliases; how sure it is, is the average over its facts, taken
+-- when it is read. `memory_id` is its page. One that was merged into another stays as a shell, to be taken out again.
 CREATE TABLE entity (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
@@ -249,7 +251,6 @@ CREATE TABLE entity (
     type text NOT NULL,
     name text NOT NULL,
     name_hash bytea NOT NULL,
-    base_confidence double precision NOT NULL,
     memory_id uuid,
     merged_into uuid,
     created_at timestamptz NOT NULL,
@@ -258,18 +259,38 @@ CREATE TABLE entity (
 );
 CREATE INDEX entity_name ON entity (tenant_id, agent_id, name_hash);
 CREATE INDEX entity_page ON entity (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX entity_merged ON entity (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
 
+-- The names of entities. A `given` one is the entity's own, or was given as its alias by a text or a person; others were learnt, since
+-- they are similar to one of those. What a person added or removed stays so whatever memories say.
 CREATE TABLE entity_alias (
     tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
     entity_id uuid NOT NULL,
-    alias_hash bytea NOT NULL,
     alias text NOT NULL,
-    tokens text[] NOT NULL,
+    alias_hash bytea NOT NULL,
+    given boolean NOT NULL,
+    added boolean NOT NULL DEFAULT false,
+    removed boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, entity_id, alias_hash),
+    PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE
 );
-CREATE INDEX entity_alias_lookup ON entity_alias (tenant_id, alias_hash);
+CREATE INDEX entity_alias_entity ON entity_alias (tenant_id, entity_id);
+CREATE INDEX entity_alias_lookup ON entity_alias (tenant_id, agent_id, alias_hash);
+
+-- Under which keys similar names find an alias: a table, since under a policy no index of arrays is used. `size` counts its words.
+CREATE TABLE entity_key (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    key bigint NOT NULL,
+    size smallint NOT NULL,
+    alias_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, key, size, alias_id),
+    FOREIGN KEY (tenant_id, alias_id) REFERENCES entity_alias (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX entity_key_alias ON entity_key (tenant_id, alias_id);
 
 CREATE TABLE mention (
     tenant_id text NOT NULL,
@@ -281,6 +302,19 @@ CREATE TABLE mention (
 );
 CREATE INDEX mention_entity ON mention (tenant_id, entity_id);
 
+-- Which memories use a name: with the last of them it goes.
+CREATE TABLE alias_source (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    alias_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, memory_id, alias_id),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, alias_id) REFERENCES entity_alias (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX alias_source_alias ON alias_source (tenant_id, alias_id);
+
+-- What holds between two entities while the memory that says so does. A derived one follows from two others, and holds while both
+-- memories do: that of the first premise, and `other_memory_id`.
 CREATE TABLE relation (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
@@ -289,18 +323,19 @@ CREATE TABLE relation (
     predicate text NOT NULL,
     object_id uuid NOT NULL,
     memory_id uuid NOT NULL,
-    derived boolean NOT NULL DEFAULT false,
-    valid_from timestamptz,
-    invalidated_at timestamptz,
+    other_memory_id uuid,
+    derived boolean NOT NULL DEFAULT false CHECK (derived = (other_memory_id IS NOT NULL)),
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, subject_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE,
     FOREIGN KEY (tenant_id, object_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE,
-    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, other_memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX relation_subject ON relation (tenant_id, subject_id);
 CREATE INDEX relation_object ON relation (tenant_id, object_id);
 CREATE INDEX relation_memory ON relation (tenant_id, memory_id);
+CREATE INDEX relation_other_memory ON relation (tenant_id, other_memory_id) WHERE other_memory_id IS NOT NULL;
 
 -- A derived relation and the two it follows from; it vanishes with either.
 CREATE TABLE derivation (
@@ -312,6 +347,32 @@ CREATE TABLE derivation (
     FOREIGN KEY (tenant_id, premise_id) REFERENCES relation (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX derivation_premise ON derivation (tenant_id, premise_id);
+
+-- What was done to entities by hand, so that it can be undone: which alias it was, and which rows moved to another entity.
+CREATE TABLE entity_change (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    agent_id text NOT NULL,
+    operation text NOT NULL CHECK (operation IN ('merge', 'split', 'add_alias', 'remove_alias')),
+    entity_id uuid NOT NULL,
+    counterpart_id uuid,
+    created_at timestamptz NOT NULL,
+    undone_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX entity_change_entity ON entity_change (tenant_id, entity_id);
+CREATE INDEX entity_change_counterpart ON entity_change (tenant_id, counterpart_id) WHERE counterpart_id IS NOT NULL;
+
+-- The rows of a change by their ids: of a `mention`, the memory's; of a relation, by the side that moved.
+CREATE TABLE entity_change_item (
+    tenant_id text NOT NULL,
+    change_id uuid NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('mention', 'alias', 'subject', 'object')),
+    item_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, change_id, kind, item_id),
+    FOREIGN KEY (tenant_id, change_id) REFERENCES entity_change (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX entity_change_item_item ON entity_change_item (tenant_id, item_id);
 
 -- A session's revision fences late work: what was captured at an older one is refused. There is a row once something of a
 -- session was forgotten.
@@ -547,7 +608,8 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
-        'entity', 'entity_alias', 'mention', 'relation', 'derivation', 'session', 'turn', 'document', 'conflict', 'memory_link', 'memory_origin',
+        'entity', 'entity_alias', 'entity_key', 'mention', 'alias_source', 'relation', 'derivation', 'entity_change',
+        'entity_change_item', 'session', 'turn', 'document', 'conflict', 'memory_link', 'memory_origin',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
         'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP
