@@ -232,6 +232,7 @@ class Ebbtide:
     supersede = blocking(AsyncEbbtide.supersede)
     invalidate = blocking(AsyncEbbtide.invalidate)
     restore = blocking(AsyncEbbtide.restore)
+    separate = blocking(AsyncEbbtide.separate)
     confirm = blocking(AsyncEbbtide.confirm)
     update_importance = blocking(AsyncEbbtide.update_importance)
     feedback = blocking(AsyncEbbtide.feedback)

@@ -40,6 +40,7 @@ REASONS = {
     "wrong": "It was found to be wrong.",
     "expired": "It expired at {value}.",
     "superseded": "It was superseded by {value}.",
+    "update_found": "It was superseded by {value}, which was found to be its news with a confidence of {threshold}.",
     "not_yet_valid": "It is true only from {value} on.",
     "invalidated": "It has not been true since {value}.",
     "asked_time": "It is of {value}, and the query asks about {threshold}.",
@@ -87,15 +88,18 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
         )
     drop = next(drop for drop in drops(searched.found.candidates, searched.selection) if drop.id == id_)
     ranked = searched.selection.ranked.tolist()
+    rule, value, threshold = drop.rule, drop.value, drop.duplicate_of or drop.threshold
+    if rule == "include_superseded" and (update := await _found_update(engine, caller, id_)):
+        rule, value, threshold = "update_found", *update
     return Explanation(
         memory_id=id_,
         returned=False,
         rank=ranked.index(place) + 1 if place in ranked else None,
         stage=drop.stage,
-        rule=drop.rule,
-        value=drop.value,
-        threshold=str(drop.duplicate_of) if drop.duplicate_of is not None else drop.threshold,
-        reason=reason(drop.rule, drop.value, drop.duplicate_of or drop.threshold),
+        rule=rule,
+        value=value,
+        threshold=str(threshold) if isinstance(threshold, UUID) else threshold,
+        reason=reason(rule, value, threshold),
         **facts,
     )
 
@@ -132,6 +136,8 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     failed = next((check for check in _conditions(row, now, scope, successor) if check[0]), None)
     if failed is not None:
         _, rule, value, threshold = failed
+        if rule == "superseded" and (update := await _found_update(engine, caller, id_)):
+            rule, value, threshold = "update_found", *update
         return _absent(id_, "scope", rule, value, threshold, row.similarity)
     window, moment = searched.question.window, row.observed_at or row.valid_from or row.created_at
     if searched.time_filter == "applied" and window is not None and not window.holds(moment):
@@ -146,6 +152,16 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     found = searched.found.candidates.similarity
     farthest = float(np.nanmin(found)) if len(found) and not np.isnan(found).all() else None
     return _absent(id_, "candidates", "not_a_candidate", row.similarity, farthest, row.similarity)
+
+
+async def _found_update(engine: Engine, caller: Caller, id_: UUID) -> tuple[str, float] | None:
+    """What a memory was found to be replaced by, and how sure that was; None where it was given or told by dates."""
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        found = await transaction.one("conflict.found_update", tenant=caller.tenant, id=id_)
+        if found is None:
+            return None
+        hidden = await hidden_among(transaction, caller, [found[0]])
+    return "another memory" if hidden else str(found[0]), found[1]
 
 
 def _conditions(row: Any, now: Any, scope: Scope, successor: str) -> list[tuple[bool, str, Any, Any]]:

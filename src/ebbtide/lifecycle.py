@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory, Remembered
 
-__all__ = ["confirm", "feedback", "invalidate", "record_run", "restore", "supersede", "update_importance"]
+__all__ = ["confirm", "feedback", "invalidate", "record_run", "restore", "separate", "supersede", "update_importance"]
 
 RATINGS = ("positive", "negative", "neutral")
 SHORTEST_RUN_INPUT = 80
@@ -149,6 +149,7 @@ async def restore(
         if successor is not None:
             values["maturity"] = "superseded"
         else:
+            await transaction.run("conflict.unlink_update", tenant=caller.tenant, old_id=memory.id)
             values |= {"superseded_by": None, "invalidated_at": None}
             if memory.maturity in ("invalidated", "superseded"):
                 values |= {"maturity": "unconfirmed", "confirmed_at": None}
@@ -159,6 +160,28 @@ async def restore(
         maturity = values.get("maturity", memory.maturity)
         to = maturity if maturity != memory.maturity else "active"
         return Change(values, "status", _moved(memory, to))
+
+    return await change(engine, caller, memory_id, expected_revision, decide, now)
+
+
+@requires(WRITE)
+async def separate(
+    engine: Engine, caller: Caller, memory_id: UUID | str, *, expected_revision: int | None = None
+) -> Memory:
+    """Say that a memory was not replaced by its successor. See `AsyncEbbtide.separate`."""
+    now = engine.clock.now()
+
+    async def decide(transaction: Transaction, memory: Memory) -> Change | None:
+        if memory.superseded_by is None:
+            raise Conflict(
+                "Nothing superseded the memory.", field="memory_id", remedy="Restore it if it holds no longer."
+            )
+        await transaction.run("conflict.unlink_update", tenant=caller.tenant, old_id=memory.id)
+        values: dict[str, Any] = {"superseded_by": None}
+        if memory.maturity == "superseded":
+            values |= {"maturity": "unconfirmed", "confirmed_at": None, "invalidated_at": None}
+        detail = {**_moved(memory, values.get("maturity", memory.maturity)), "operation": "separate"}
+        return Change(values, "status", {**detail, "by": str(memory.superseded_by)})
 
     return await change(engine, caller, memory_id, expected_revision, decide, now)
 

@@ -26,7 +26,7 @@ from ebbtide.write.conflict import (
     importance_floors,
     related_by_position,
     replaced_by_date,
-    successors_by_date,
+    successors_found,
     write_relations,
 )
 from ebbtide.write.context import set_context, with_context
@@ -278,18 +278,29 @@ async def store(
     kept = [memory for _, memory in outcomes]
     superseding = links_of(batch, heads, kept, now)
     relations = [relation for relation in batch.relations if kept[relation.position].id in new]
-    superseding += successors_by_date(relations, kept, superseding, now)
+    superseding += successors_found(relations, kept, superseding, now)
     await supersede(transaction, caller.tenant, superseding, now)
     await write_relations(transaction, caller, relations, kept, now)
     await note_origins(transaction, caller, batch.origins, [memory.id for memory in kept], new, now)
     said = [Said(one.id, draft.entities, draft.relation) for one, draft in zip(kept, batch.drafts, strict=True)]
     await write_graph(transaction, caller, said, now)
-    answers = answers_of(batch, outcomes, relations, {link.new_id for link in superseding})
+    settled = [(one[0], ended(one[1], superseding, now)) for one in outcomes]
+    answers = answers_of(batch, settled, relations, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)
     pending = [row.memory for row in rows if row.embedding is None and row.memory.id in new]
     await enqueue_pending(engine, transaction, caller.tenant, pending)
     return answers
+
+
+def ended(memory: Memory, links: Sequence[Successor], now: datetime) -> Memory:
+    """A memory of the batch as it is stored: the past of what is known is superseded from the start."""
+    link = next((link for link in links if link.old_id == memory.id), None)
+    if link is None or memory.superseded_by is not None:
+        return memory
+    values = {"maturity": "superseded", "superseded_by": link.new_id, "revision": memory.revision + 1}
+    ends = max(memory.valid_from, link.starts_at) if memory.valid_from else link.starts_at
+    return memory.model_copy(update={**values, "invalidated_at": ends, "updated_at": now})
 
 
 def answers_of(
@@ -378,6 +389,11 @@ def outcome_of(
     return ("quarantined" if memory.status == "quarantined" else "stored"), memory
 
 
+def found_detail(link: Successor) -> dict[str, Any]:
+    """What the audit adds where the texts alone told that one memory replaces the other: how sure that was."""
+    return {} if link.confidence is None else {"found": round(link.confidence, 3)}
+
+
 async def write_down(
     transaction: Transaction,
     caller: Caller,
@@ -401,7 +417,9 @@ async def write_down(
         for one in batch.withheld
     ]
     await write_audit(transaction, caller, "write", entries, now)
-    replaced = [(link.old_id, {"to": "superseded", "by": str(link.new_id)}) for link in superseding]
+    replaced = [
+        (link.old_id, {"to": "superseded", "by": str(link.new_id)} | found_detail(link)) for link in superseding
+    ]
     await write_audit(transaction, caller, "status", replaced, now)
     answered = [
         (draft, body, answers[place])

@@ -48,6 +48,12 @@ class Settings(BaseModel):
         10.0, gt=0, le=600, description="How long a write may wait for one answer of the classifier, in seconds."
     )
 
+    find_updates: bool = Field(
+        True,
+        description="Whether a memory that says that something changed replaces, by itself, the one memory that it "
+        "changes; doubtful pairs become conflicts.",
+    )
+
     intent_model: str | None = Field(
         None,
         description="The chat model that names the intent of a query no phrase of which tells it: "

@@ -67,6 +67,7 @@ COMMANDS: tuple[click.Command, ...] = (
     lifecycle.supersede,
     lifecycle.invalidate,
     lifecycle.restore,
+    lifecycle.separate,
     lifecycle.confirm,
     lifecycle.importance,
     lifecycle.feedback,

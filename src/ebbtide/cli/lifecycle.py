@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from ebbtide.handle import AsyncEbbtide
     from ebbtide.types import Memory
 
-__all__ = ["confirm", "feedback", "importance", "invalidate", "record_run", "restore", "session_revision", "supersede"]
+__all__ = [
+    "confirm",
+    "feedback",
+    "importance",
+    "invalidate",
+    "record_run",
+    "restore",
+    "separate",
+    "session_revision",
+    "supersede",
+]
 
 FIELDS = ({*Draft.model_fields} | {"allow_pending", "session_revision"}) - {"content", "supersedes"}
 
@@ -55,6 +65,15 @@ async def invalidate(memory: AsyncEbbtide, out: Output, memory_id: str, **given:
 async def restore(memory: AsyncEbbtide, out: Output, memory_id: str, **given: Any) -> None:
     """Let the memory ID hold again that was invalidated, archived, quarantined or deleted, or has expired."""
     tell(out, await memory.restore(memory_id, **given))
+
+
+@click.command(short_help="Say that a memory was not replaced by its successor.")
+@click.argument("memory_id", metavar="ID")
+@expected_revision
+@with_store
+async def separate(memory: AsyncEbbtide, out: Output, memory_id: str, **given: Any) -> None:
+    """Let the memory ID hold again beside the one that superseded it, which was no news of it."""
+    tell(out, await memory.separate(memory_id, **given))
 
 
 @click.command(short_help="Say that a person has verified a memory.")

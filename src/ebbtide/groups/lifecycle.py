@@ -85,6 +85,20 @@ class LifecycleVerbs:
         """
         return await lifecycle.restore(await self.engine(), self.caller, memory_id, expected_revision=expected_revision)
 
+    async def separate(self: Handle, memory_id: UUID | str, expected_revision: int | None = None) -> Memory:
+        """Say that a memory was not replaced by its successor, which the store may have found by itself: both hold.
+
+        It is unconfirmed and has an open end again; whether it is active stays as it was. The successor is left alone.
+
+        Raises:
+            NotFound: the agent has no such memory, or it was forgotten.
+            StaleRevision: it is not at `expected_revision`.
+            Conflict: nothing superseded it, or another live memory of the namespace says just that.
+        """
+        return await lifecycle.separate(
+            await self.engine(), self.caller, memory_id, expected_revision=expected_revision
+        )
+
     async def confirm(self: Handle, memory_id: UUID | str, expected_revision: int | None = None) -> Memory:
         """Say that a person has verified a memory, as the context block will tell; confirming again renews the date.
 

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller, Memory, Outcome
     from ebbtide.write.relation import Relation
 
-__all__ = ["importance_floors", "related_by_position", "replaced_by_date", "successors_by_date", "write_relations"]
+__all__ = ["importance_floors", "related_by_position", "replaced_by_date", "successors_found", "write_relations"]
 
 OUTCOMES: tuple[tuple[str, Outcome], ...] = (
     ("supersedes", "superseded"),
     ("conflict", "conflict"),
     ("near_duplicate", "near_duplicate"),
+    ("precedes", "stored"),
 )
 """What a relation makes of a draft that was stored, the weightiest first."""
 
@@ -31,7 +32,7 @@ def importance_floors(relations: Sequence[Relation]) -> dict[int, float]:
     """The least importance of the drafts that replace or contradict something: that of what they replace."""
     floors: dict[int, float] = defaultdict(float)
     for relation in relations:
-        if relation.kind != "near_duplicate":
+        if relation.kind in ("supersedes", "conflict"):
             floors[relation.position] = max(floors[relation.position], relation.known.importance)
     return floors
 
@@ -48,17 +49,25 @@ def replaced_by_date(relations: Sequence[Relation]) -> set[UUID]:
     return {place for place in places if isinstance(place, UUID)}
 
 
-def successors_by_date(
+def successors_found(
     relations: Sequence[Relation], memories: Sequence[Memory], taken: Sequence[Successor], now: datetime
 ) -> list[Successor]:
-    """The links from what a later draft replaces; what another draft of the batch replaces already is left to that."""
+    """The links from what a draft replaces, and from one that is the past of what is known, to what holds instead.
+
+    What another draft of the batch replaces already is left to that.
+    """
     replaced = {link.old_id for link in taken}
     links: list[Successor] = []
     for relation in relations:
         old, new = other_id(relation, memories), memories[relation.position]
         if relation.kind == "supersedes" and old not in replaced and old != new.id:
             replaced.add(old)
-            links.append(Successor(old, new.id, new.valid_from or now))
+            links.append(Successor(old, new.id, new.valid_from or new.observed_at or now, relation.confidence))
+    for relation in relations:
+        future, past = other_id(relation, memories), memories[relation.position]
+        if relation.kind == "precedes" and past.id not in replaced and past.id != future:
+            replaced.add(past.id)
+            links.append(Successor(past.id, future, relation.known.valid_from or now))
     return links
 
 
@@ -89,6 +98,15 @@ async def write_relations(
             tenant=caller.tenant,
             ids=[new for _, new, _ in links],
             others=[old for old, _, _ in links],
+            now=now,
+        )
+    if updates := [one for one in relations if one.kind == "supersedes" and one.confidence is not None]:
+        await transaction.run(
+            "conflict.link_updates",
+            tenant=caller.tenant,
+            ids=[memories[one.position].id for one in updates],
+            others=[other_id(one, memories) for one in updates],
+            confidences=[one.confidence for one in updates],
             now=now,
         )
     if conflicts := pairs["conflict"]:

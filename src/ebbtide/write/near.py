@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -27,6 +27,8 @@ Near = tuple[int, UUID | int, float]
 
 # A statement and its denial lie as far apart as this; near duplicates much nearer.
 LEAST_SIMILARITY = 0.7
+# A change may be told in quite other words than what it changes.
+WIDE = 0.4
 NEIGHBOURS = 5
 # So many vectors are compared by the server; more are worth carrying the namespace's vectors over once.
 FEW = 8
@@ -37,11 +39,18 @@ BLOCK = 1_000
 
 
 async def nearest(
-    engine: Engine, caller: Caller, vectors: Mapping[int, NDArray[np.float32]], namespaces: Sequence[str], now: datetime
+    engine: Engine,
+    caller: Caller,
+    vectors: Mapping[int, NDArray[np.float32]],
+    namespaces: Sequence[str],
+    now: datetime,
+    *,
+    wide: Collection[int] = (),
 ) -> list[Near]:
     """For each vector, by its position, at most five statements of its namespace nearer than a cosine of 0.7.
 
-    Live memories of the agent, and the earlier vectors of the batch. `namespaces` are those of all positions.
+    Live memories of the agent, and the earlier vectors of the batch. `namespaces` are those of all positions; for those
+    in `wide` a cosine of 0.4 is near enough.
     """
     grouped: dict[str, list[int]] = defaultdict(list)
     for position in vectors:
@@ -49,15 +58,22 @@ async def nearest(
     found: list[Near] = []
     for namespace, positions in grouped.items():
         rows = np.stack([vectors[position] for position in positions])
-        found += [(positions[one], positions[other], cosine) for one, other, cosine in among(rows)]
+        least = np.array([WIDE if position in wide else LEAST_SIMILARITY for position in positions], dtype=np.float32)
+        found += [(positions[one], positions[other], cosine) for one, other, cosine in among(rows, least)]
         found += [
-            (positions[row], id_, cosine) for row, id_, cosine in await _stored(engine, caller, namespace, rows, now)
+            (positions[row], id_, cosine)
+            for row, id_, cosine in await _stored(engine, caller, namespace, rows, least, now)
         ]
     return found
 
 
 async def _stored(
-    engine: Engine, caller: Caller, namespace: str, rows: NDArray[np.float32], now: datetime
+    engine: Engine,
+    caller: Caller,
+    namespace: str,
+    rows: NDArray[np.float32],
+    least: NDArray[np.float32],
+    now: datetime,
 ) -> list[tuple[int, UUID, float]]:
     """The nearest stored memories to the rows of a matrix."""
     exact = engine.settings.exact_search_rows + ROWS_A_SEARCH * (len(rows) - 1)
@@ -66,7 +82,7 @@ async def _stored(
         "places": list(range(len(rows))),
         "vectors": as_halfvecs(rows),
         "rows": NEIGHBOURS,
-        "least": LEAST_SIMILARITY,
+        "least": least.tolist(),
     }
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         counted = await transaction.one(
@@ -78,7 +94,7 @@ async def _stored(
         if not indexed and len(rows) <= FEW:
             return [tuple(row) for row in await transaction.all("conflict.nearest", **scope, **asked)]
         if not indexed:
-            return [near async for near in _compared(transaction, scope, rows)]
+            return [near async for near in _compared(transaction, scope, rows, least)]
     settings: dict[str, str | int] = {
         "hnsw.iterative_scan": "relaxed_order",
         "hnsw.ef_search": 40,
@@ -97,7 +113,7 @@ async def _has_index(transaction: Transaction, tenant: str) -> bool:
 
 
 async def _compared(
-    transaction: Transaction, scope: dict[str, Any], rows: NDArray[np.float32]
+    transaction: Transaction, scope: dict[str, Any], rows: NDArray[np.float32], least: NDArray[np.float32]
 ) -> AsyncIterator[tuple[int, UUID, float]]:
     """The same by carrying the vectors over, a page at a time."""
     after: UUID | None = None
@@ -107,22 +123,24 @@ async def _compared(
             ids = [id_ for id_, _ in page]
             stored = np.stack([vector.to_numpy() for _, vector in page]).astype(np.float32)
             stored /= np.linalg.norm(stored, axis=1, keepdims=True)
-            for row, place, cosine in above(rows, stored):
+            for row, place, cosine in above(rows, stored, least):
                 yield row, ids[place], cosine
             after = ids[-1]
         if len(page) < PAGE:
             return
 
 
-def above(rows: NDArray[np.float32], others: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
-    """For each row, its five nearest others with a cosine above 0.7; all are of norm 1."""
+def above(
+    rows: NDArray[np.float32], others: NDArray[np.float32], least: NDArray[np.float32]
+) -> Iterator[tuple[int, int, float]]:
+    """For each row, its five nearest others with a cosine above the row's least; all are of norm 1."""
     for start in range(0, len(rows), BLOCK):
         cosines = rows[start : start + BLOCK] @ others.T
-        yield from _best(cosines, start)
+        yield from _best(cosines, start, least)
 
 
-def among(rows: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
-    """For each row, its five nearest among the 10,000 rows before it, with a cosine above 0.7."""
+def among(rows: NDArray[np.float32], least: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
+    """For each row, its five nearest among the 10,000 rows before it, with a cosine above the row's least."""
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         first = max(0, start - PAGE)
@@ -130,14 +148,15 @@ def among(rows: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
         cosines = block @ before.T
         later = np.arange(len(before))[None, :] >= (start - first + np.arange(len(block)))[:, None]
         cosines[later] = -1.0
-        for row, place, cosine in _best(cosines, start):
+        for row, place, cosine in _best(cosines, start, least):
             yield row, first + place, cosine
 
 
-def _best(cosines: NDArray[np.float32], start: int) -> Iterator[tuple[int, int, float]]:
+def _best(cosines: NDArray[np.float32], start: int, least: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
     # Few rows have anything near, and a row's maximum is found much faster than the places above a threshold.
-    for row in np.flatnonzero(cosines.max(axis=1, initial=-1.0) > LEAST_SIMILARITY).tolist():
-        places = np.flatnonzero(cosines[row] > LEAST_SIMILARITY)
+    asked = least[start : start + len(cosines)]
+    for row in np.flatnonzero(cosines.max(axis=1, initial=-1.0) > asked).tolist():
+        places = np.flatnonzero(cosines[row] > asked[row])
         nearest_first = places[np.argsort(-cosines[row, places], kind="stable")][:NEIGHBOURS]
         for place in nearest_first.tolist():
             yield start + row, place, float(cosines[row, place])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict
-from ebbtide.write.near import nearest
-from ebbtide.write.relation import Known, Relation
+from ebbtide.write.near import LEAST_SIMILARITY, nearest
+from ebbtide.write.relation import DEFAULT_KIND, Known, Relation
+from ebbtide.write.update import Statement, best_fit, may_update
 from ebbtide.write.wording import contradict, differ, plain_words, read_wording, stem
 from ebbtide.write.words import MULTI_VALUED
 
@@ -46,17 +47,20 @@ async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[
         if identity not in seen and batch.statuses[position] == "active" and batch.drafts[position].supersedes is None:
             seen.add(identity)
             fresh.append(position)
+    near = await _near(engine, caller, batch, fresh, now)
     found: dict[tuple[int, UUID | int], Relation] = {}
-    for position, one, cosine in await _near(engine, caller, batch, fresh, now):
+    for position, one, cosine in near:
         if relation := _by_wording(position, batch.drafts[position], one, cosine):
             found[position, one.place] = relation
+    if engine.settings.find_updates:
+        found |= {(update.position, update.known.place): update for update in _updates(caller, batch, near)}
     properties_of = [position for position in fresh if _is_single_valued(batch.drafts[position])]
     same = await _same_property(engine, caller, batch, properties_of, now)
     for position, one in same:
         if not _speak_of_the_same(batch.drafts[position], one):
             continue
         judged = found.pop((position, one.place), None)
-        if judged is None or judged.kind == "conflict":
+        if judged is None or judged.kind != "near_duplicate":
             judged = _by_dates(position, batch.drafts[position], one)
         if judged is not None:
             found[position, one.place] = judged
@@ -64,7 +68,7 @@ async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[
     for position, one in same:
         if isinstance(one.place, UUID):
             compared[position].add(one.place)
-    relations = sorted(found.values(), key=lambda relation: relation.position)
+    relations = sorted(_one_future(found.values()), key=lambda relation: relation.position)
     return replace(batch, relations=relations, compared=compared)
 
 
@@ -95,7 +99,8 @@ async def _near(
     }
     if not vectors:
         return []
-    pairs = await nearest(engine, caller, vectors, [draft.namespace for draft in batch.drafts], now)
+    hinted = {position for position in vectors if _may_update(engine, batch.drafts[position])}
+    pairs = await nearest(engine, caller, vectors, [draft.namespace for draft in batch.drafts], now, wide=hinted)
     stored = sorted({place for _, place, _ in pairs if isinstance(place, UUID)})
     statements: dict[UUID | int, Known] = {}
     if stored:
@@ -106,7 +111,7 @@ async def _near(
         statements = {row[0]: Known(*row) for row in rows}
     for _, place, _ in pairs:
         if isinstance(place, int):
-            statements[place] = Known.of(place, batch.drafts[place])
+            statements[place] = Known.of(place, batch.drafts[place], caller.user)
     return [(position, statements[place], cosine) for position, place, cosine in pairs if place in statements]
 
 
@@ -123,7 +128,7 @@ async def _same_property(
     for position in asked:
         draft = batch.drafts[position]
         same = earlier[draft.namespace, draft.subject, draft.predicate]
-        found += [(position, Known.of(place, batch.drafts[place])) for place in same[-MOST_COMPARED:]]
+        found += [(position, Known.of(place, batch.drafts[place], caller.user)) for place in same[-MOST_COMPARED:]]
         same.append(position)
     return found
 
@@ -174,8 +179,63 @@ def properties(content: str, subject: str | None) -> set[str]:
     return plain_words(wording) - named - set(read_wording(subject or "").stems) - MULTI_VALUED_STEMS
 
 
+def _may_update(engine: Engine, draft: Checked) -> bool:
+    """Whether a draft could say that something changed, so that what it changes is sought farther off."""
+    return engine.settings.find_updates and may_update(draft.content, draft.kind or DEFAULT_KIND)
+
+
+def _updates(caller: Caller, batch: Batch, near: Sequence[tuple[int, Known, float]]) -> list[Relation]:
+    """What drafts replace by their own words, each at most one of the statements near to it."""
+    grouped: dict[int, list[tuple[Known, float]]] = defaultdict(list)
+    for position, known, cosine in near:
+        if not known.turn and known.user == caller.user:
+            grouped[position].append((known, cosine))
+    replaced: set[UUID | int] = set()
+    found: list[Relation] = []
+    for position in sorted(grouped):
+        draft = batch.drafts[position]
+        standing = [(known, cosine) for known, cosine in grouped[position] if known.place not in replaced]
+        fit = best_fit(
+            Statement(draft.content, draft.kind or DEFAULT_KIND, draft.valid_from or draft.observed_at, draft.speaker),
+            [
+                (
+                    Statement(one.content, one.kind, one.valid_from or one.observed_at, one.speaker, one.confirmed),
+                    cosine,
+                )
+                for one, cosine in standing
+            ],
+        )
+        if fit is None:
+            continue
+        place, update = fit
+        known = standing[place][0]
+        if update.kind == "supersedes":
+            replaced.add(known.place)
+            found.append(Relation(position, known, "supersedes", "It says what changed.", update.confidence))
+        else:
+            reason = f"The newer one may be news of the older one (confidence {update.confidence:.2f})."
+            found.append(Relation(position, known, "conflict", reason))
+    return found
+
+
+def _one_future(relations: Iterable[Relation]) -> list[Relation]:
+    """The relations; of what follows on a draft only the first, since that ends it."""
+    first: dict[int, Relation] = {}
+    others: list[Relation] = []
+    for relation in relations:
+        if relation.kind != "precedes":
+            others.append(relation)
+            continue
+        known = first.get(relation.position)
+        if known is None or cast("datetime", relation.known.valid_from) < cast("datetime", known.known.valid_from):
+            first[relation.position] = relation
+    return [*others, *first.values()]
+
+
 def _by_wording(position: int, draft: Checked, known: Known, cosine: float) -> Relation | None:
     """A contradiction, a near duplicate, or nothing, by what two near statements say differently."""
+    if cosine <= LEAST_SIMILARITY:
+        return None
     one, other = read_wording(draft.content), read_wording(known.content)
     if contradict(one, other):
         return Relation(position, known, "conflict", "One says what the other denies.")
@@ -185,12 +245,17 @@ def _by_wording(position: int, draft: Checked, known: Known, cosine: float) -> R
 
 
 def _by_dates(position: int, draft: Checked, known: Known) -> Relation | None:
-    """A supersession where both starts are known and the draft's is later; a conflict where that does not settle it."""
+    """A supersession where both starts are known and one is later; a conflict where that does not settle it.
+
+    A draft that holds from an earlier moment on than what is known is its past, and ends where that begins.
+    """
     old, new, end = known.valid_from, draft.valid_from, known.invalidated_at
     if end is not None and new is not None and end <= new:
         return None
     if old is not None and new is not None and old < new and end is None:
         return Relation(position, known, "supersedes", "It holds from a later moment on.")
+    if old is not None and new is not None and new < old and end is None:
+        return Relation(position, known, "precedes", "It holds until the other does.")
     reason = "It is not known which of them holds since when."
     if old is not None and new is not None:
         reason = "Both hold from the same moment on." if old == new else "They hold at the same time."

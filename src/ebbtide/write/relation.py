@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 
     from ebbtide.write.validate import Checked
 
-__all__ = ["Known", "Relation", "RelationKind"]
+__all__ = ["DEFAULT_KIND", "Known", "Relation", "RelationKind"]
 
-RelationKind = Literal["near_duplicate", "conflict", "supersedes"]
+RelationKind = Literal["near_duplicate", "conflict", "supersedes", "precedes"]
+
+DEFAULT_KIND = "fact"
+"""The kind of a draft that names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +30,31 @@ class Known:
     valid_from: datetime | None
     invalidated_at: datetime | None
     importance: float
+    kind: str
+    user: str | None
+    speaker: str | None
+    observed_at: datetime | None
+    confirmed: bool = False
+    turn: bool = False
 
     @classmethod
-    def of(cls, position: int, draft: Checked) -> Known:
-        """An earlier draft of the batch."""
-        return cls(position, draft.content, draft.subject, draft.predicate, draft.valid_from, None, draft.importance)
+    def of(cls, position: int, draft: Checked, user: str | None) -> Known:
+        """An earlier draft of the batch, which has the user of its caller."""
+        return cls(
+            position, draft.content, draft.subject, draft.predicate, draft.valid_from, None, draft.importance,
+            draft.kind or DEFAULT_KIND, user, draft.speaker, draft.observed_at,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What the draft at a position is to a statement: its near duplicate, in conflict with it, or its successor."""
+    """What a draft, by its position, is to a statement: a near duplicate, in conflict with it, its successor or past.
+
+    `confidence` is how sure a supersession is that was found by the texts, None for every other relation.
+    """
 
     position: int
     known: Known
     kind: RelationKind
     reason: str
+    confidence: float | None = None

@@ -30,11 +30,12 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """One link: what was, what replaces it, and from when on."""
+    """One link: what was, what replaces it, from when on, and how sure that is where the texts alone tell it."""
 
     old_id: UUID
     new_id: UUID
     starts_at: datetime
+    confidence: float | None = None
 
 
 async def heads_of(transaction: Transaction, caller: Caller, drafts: Sequence[Checked]) -> dict[UUID, Head]:

@@ -21,33 +21,38 @@ ORDER BY m.id LIMIT %(rows)s;
 
 -- name: nearest
 -- The nearest memories of a namespace to each of some vectors, by comparing all; the sum keeps any index out of it.
-SELECT v.place, n.id, n.similarity FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[]) AS v(place, vector)
+SELECT v.place, n.id, n.similarity
+FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[], %(least)s::float8[]) AS v(place, vector, least)
 CROSS JOIN LATERAL (
     SELECT m.id, (1 - (m.embedding <=> v.vector))::float8 AS similarity FROM memory m
     WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL
     ORDER BY (m.embedding <=> v.vector) + 0 LIMIT %(rows)s) n
-WHERE n.similarity > %(least)s;
+WHERE n.similarity > v.least;
 
 -- name: nearest_indexed
 -- The same by the vector index, where a namespace is too large for that.
-SELECT v.place, n.id, n.similarity FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[]) AS v(place, vector)
+SELECT v.place, n.id, n.similarity
+FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[], %(least)s::float8[]) AS v(place, vector, least)
 CROSS JOIN LATERAL (
     SELECT m.id, (1 - (m.embedding <=> v.vector))::float8 AS similarity FROM memory m
     WHERE {{standing}} AND m.namespace = %(namespace)s
     ORDER BY m.embedding <=> v.vector LIMIT %(rows)s) n
-WHERE n.similarity > %(least)s;
+WHERE n.similarity > v.least;
 
 -- name: statements
 -- What some memories say, and what decides between two that say different things.
-SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance
+SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance, m.kind, m.user_id, m.speaker,
+       m.observed_at, m.maturity = 'confirmed' AS confirmed, m.chat_id IS NOT NULL AND m.sequence IS NOT NULL AS turn
 FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]);
 
 -- name: same_subject
 -- The newest memories that speak of the same property of the same subject as each of some drafts. A join, and not a look-up
 -- for each draft: while statistics are young, a look-up may go by the wrong index, and then reads a whole scope each time.
-SELECT s.place, s.id, s.content, s.subject, s.predicate, s.valid_from, s.invalidated_at, s.importance
+SELECT s.place, s.id, s.content, s.subject, s.predicate, s.valid_from, s.invalidated_at, s.importance, s.kind, s.user_id,
+       s.speaker, s.observed_at
 FROM (
-    SELECT d.place, m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance,
+    SELECT d.place, m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance, m.kind, m.user_id,
+           m.speaker, m.observed_at,
            row_number() OVER (PARTITION BY d.place ORDER BY m.id DESC) AS rank
     FROM unnest(%(places)s::integer[], %(namespaces)s::text[], %(subjects)s::text[], %(predicates)s::text[])
          AS d(place, namespace, subject, predicate)
@@ -69,6 +74,24 @@ FROM unnest(%(ids)s::uuid[], %(others)s::uuid[]) AS l(memory_id, other_id)
 JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = l.other_id AND m.status = 'active'
 ORDER BY m.id FOR SHARE OF m
 ON CONFLICT DO NOTHING;
+
+-- name: link_updates
+-- Notes which memories were found to replace others, and how sure that was.
+INSERT INTO memory_link (tenant_id, memory_id, other_id, kind, confidence, created_at)
+SELECT %(tenant)s, m.superseded_by, m.id, 'update', l.confidence, %(now)s
+FROM unnest(%(ids)s::uuid[], %(others)s::uuid[], %(confidences)s::float8[]) AS l(memory_id, other_id, confidence)
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = l.other_id AND m.superseded_by = l.memory_id
+ON CONFLICT DO NOTHING;
+
+-- name: found_update
+-- What a memory was found to be replaced by, and how sure that was, where it was neither given nor told by dates.
+SELECT l.memory_id, l.confidence
+FROM memory_link l JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = l.other_id AND m.superseded_by = l.memory_id
+WHERE l.tenant_id = %(tenant)s AND l.other_id = %(id)s AND l.kind = 'update';
+
+-- name: unlink_update
+-- Forgets that a memory was found to be replaced.
+DELETE FROM memory_link l WHERE l.tenant_id = %(tenant)s AND l.other_id = %(old_id)s AND l.kind = 'update';
 
 -- name: add
 -- Notes which memories contradict each other, where both still hold; one that is being forgotten is waited for.

@@ -31,7 +31,7 @@ ORDER BY c.newer_id, c.id;
 -- name: export_links
 -- The memories that some nearly repeat.
 SELECT l.memory_id AS newer, l.other_id AS older, l.created_at
-FROM memory_link l WHERE l.tenant_id = %(tenant)s AND l.memory_id = ANY(%(ids)s::uuid[])
+FROM memory_link l WHERE l.tenant_id = %(tenant)s AND l.memory_id = ANY(%(ids)s::uuid[]) AND l.kind = 'near_duplicate'
 ORDER BY l.memory_id, l.other_id;
 
 -- fragment: tied

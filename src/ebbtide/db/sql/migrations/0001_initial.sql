@@ -435,7 +435,9 @@ CREATE TABLE memory_link (
     tenant_id text NOT NULL,
     memory_id uuid NOT NULL,
     other_id uuid NOT NULL,
-    kind text NOT NULL CHECK (kind IN ('near_duplicate')),
+    -- `update`: the memory was found to replace the other one, and how sure that was.
+    kind text NOT NULL CHECK (kind IN ('near_duplicate', 'update')),
+    confidence double precision,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, memory_id, other_id, kind),
     FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
