@@ -272,7 +272,7 @@ async def store(
     await set_context(transaction, caller.tenant, following)
     changing = {head.id for head in heads.values()} | replaced_by_date(batch.relations)
     existing = await mention_duplicates(transaction, caller, batch, rows, new, now, changing=changing)
-    outcomes = [
+    outcomes: list[tuple[Outcome, Memory]] = [
         outcome_of(memory, new, existing, key) for memory, key in zip(memories, batch.identities(), strict=True)
     ]
     kept = [memory for _, memory in outcomes]
@@ -284,8 +284,8 @@ async def store(
     await note_origins(transaction, caller, batch.origins, [memory.id for memory in kept], new, now)
     said = [Said(one.id, draft.entities, draft.relation) for one, draft in zip(kept, batch.drafts, strict=True)]
     await write_graph(transaction, caller, said, now)
-    settled = [(one[0], ended(one[1], superseding, now)) for one in outcomes]
-    answers = answers_of(batch, settled, relations, {link.new_id for link in superseding})
+    outcomes = [(outcome, ended(memory, superseding, now)) for outcome, memory in outcomes]
+    answers = answers_of(batch, outcomes, relations, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)
     pending = [row.memory for row in rows if row.embedding is None and row.memory.id in new]

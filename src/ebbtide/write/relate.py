@@ -10,8 +10,9 @@ from uuid import UUID
 
 from ebbtide.errors import Conflict
 from ebbtide.write.near import LEAST_SIMILARITY, nearest
-from ebbtide.write.relation import DEFAULT_KIND, Known, Relation
+from ebbtide.write.relation import Known, Relation
 from ebbtide.write.update import Statement, best_fit, may_update
+from ebbtide.write.validate import DEFAULT_KIND
 from ebbtide.write.wording import contradict, differ, plain_words, read_wording, stem
 from ebbtide.write.words import MULTI_VALUED
 

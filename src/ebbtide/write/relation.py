@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
+from ebbtide.write.validate import DEFAULT_KIND
+
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.write.validate import Checked
 
-__all__ = ["DEFAULT_KIND", "Known", "Relation", "RelationKind"]
+__all__ = ["Known", "Relation", "RelationKind"]
 
 RelationKind = Literal["near_duplicate", "conflict", "supersedes", "precedes"]
-
-DEFAULT_KIND = "fact"
-"""The kind of a draft that names none."""
 
 
 @dataclass(frozen=True, slots=True)
