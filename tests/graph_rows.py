@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID, uuid4
 
-from ebbtide.graph.names import name_hash
+from ebbtide.graph.names import fold_name, name_hash
 from tests.stores import START
 
 
@@ -28,9 +28,9 @@ class Graph:
         )  # fmt: skip
         alias = uuid4()
         self.owner.execute(
-            "INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, alias_hash, given, created_at)"
-            " VALUES (%s, %s, %s, %s, %s, %s, true, %s)",
-            [self.tenant, alias, self.agent, id_, name, name_hash(name), START],
+            "INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, folded, alias_hash, given,"
+            " created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, true, %s)",
+            [self.tenant, alias, self.agent, id_, name, fold_name(name), name_hash(name), START],
         )
         for memory in mentions:
             self.owner.execute("INSERT INTO mention VALUES (%s, %s, %s)", [self.tenant, memory.id, id_])

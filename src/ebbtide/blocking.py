@@ -21,12 +21,14 @@ from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.entities import AsyncEntities
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
 from ebbtide.groups.policies import AsyncPolicies
 from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.groups.receipts import AsyncReceipts
+from ebbtide.groups.relations import AsyncRelations
 from ebbtide.groups.rules import AsyncRules
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.transfer import export_pages
@@ -39,7 +41,10 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Caller
 
-__all__ = ["Audit", "Conflicts", "Ebbtide", "Fading", "Holds", "Jobs", "Policies", "Profiles", "Receipts", "Rules"]
+__all__ = [
+    "Audit", "Conflicts", "Ebbtide", "Entities", "Fading", "Holds", "Jobs", "Policies", "Profiles", "Receipts",
+    "Relations", "Rules",
+]  # fmt: skip
 
 log = logging.getLogger("ebbtide")
 
@@ -199,6 +204,27 @@ class Fading(BlockingGroup[AsyncFading]):
     run = blocking(AsyncFading.run)
 
 
+class Entities(BlockingGroup[AsyncEntities]):
+    """Entities that memories mention, as far as their reader may read those."""
+
+    list = blocking(AsyncEntities.list)
+    get = blocking(AsyncEntities.get)
+    neighbourhood = blocking(AsyncEntities.neighbourhood)
+    merge = blocking(AsyncEntities.merge)
+    split = blocking(AsyncEntities.split)
+    add_alias = blocking(AsyncEntities.add_alias)
+    remove_alias = blocking(AsyncEntities.remove_alias)
+    undo = blocking(AsyncEntities.undo)
+    changes = blocking(AsyncEntities.changes)
+
+
+class Relations(BlockingGroup[AsyncRelations]):
+    """What memories say holds between entities, while those memories do."""
+
+    list = blocking(AsyncRelations.list)
+    path = blocking(AsyncRelations.path)
+
+
 class Audit(BlockingGroup[AsyncAudit]):
     """The tenant's audit: metadata of every read, write, change, deletion and refusal, never what a memory says."""
 
@@ -253,6 +279,8 @@ class Ebbtide:
         self.receipts = Receipts(self, inner.receipts)
         self.holds = Holds(self, inner.holds)
         self.forgetting = Fading(self, inner.forgetting)
+        self.entities = Entities(self, inner.entities)
+        self.relations = Relations(self, inner.relations)
 
     @classmethod
     def open(

@@ -21,6 +21,7 @@ from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.entities import AsyncEntities
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.forgetting import ForgetVerbs
 from ebbtide.groups.holds import AsyncHolds
@@ -29,6 +30,7 @@ from ebbtide.groups.lifecycle import LifecycleVerbs
 from ebbtide.groups.policies import AsyncPolicies
 from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.groups.receipts import AsyncReceipts
+from ebbtide.groups.relations import AsyncRelations
 from ebbtide.groups.rules import AsyncRules
 from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
@@ -70,6 +72,8 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         self.receipts = AsyncReceipts(self)
         self.holds = AsyncHolds(self)
         self.forgetting = AsyncFading(self)
+        self.entities = AsyncEntities(self)
+        self.relations = AsyncRelations(self)
 
     @classmethod
     def open(
@@ -221,7 +225,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
             speaker, seq: who says it and the place in the handle's chat, counted from 0.
             vector: the content's vector, where the caller has embedded already.
             idempotency_key: a retry with the same key gets the first answer again.
-            entities, relation: whom and what it mentions, and what it says holds; `Named` and `Related`, or their fields.
+            entities, relation: whom and what it mentions, what it says holds; `Named` and `Related`, or their fields.
             allow_pending: store the text although the embedder fails; a job makes the vector later.
             session_revision: what `session_revision()` was when the work on this began.
             tool: a language model's tool asks for it, which a policed handle's policy may forbid.

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
+from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-__all__ = ["ENTITY_TYPES", "EntityType", "Named", "Related"]
+from ebbtide.types import Memory
+
+__all__ = [
+    "ENTITY_TYPES",
+    "Entity",
+    "EntityChange",
+    "EntityPage",
+    "EntityType",
+    "GraphPath",
+    "Named",
+    "Neighbourhood",
+    "Related",
+    "Relation",
+    "Side",
+]
 
 
 def _upper(value: Any) -> Any:
@@ -42,3 +58,85 @@ class Related(_Public):
     subject: Named
     predicate: str
     object: Named
+
+
+class Entity(_Public):
+    """Somebody or something that memories mention, as far as its reader may see it.
+
+    `aliases` are its other names. `confidence` is the average over its live facts, in [0, 1], None where it has none;
+    `facts` counts them. `page` is the memory that sums them up.
+    """
+
+    id: UUID
+    type: EntityType
+    name: str
+    aliases: tuple[str, ...] = ()
+    confidence: float | None = None
+    facts: int = 0
+    page: UUID | None = None
+    created_at: datetime
+
+
+class Side(_Public):
+    """One of the two between which a relation holds."""
+
+    id: UUID
+    type: EntityType
+    name: str
+
+
+class Relation(_Public):
+    """What holds between two entities, since and until when the memories that say so hold.
+
+    A `derived` one follows from two others, its `premises`, and `memories` are then those of both. `confidence` is that
+    of the memory, or the lower of the two.
+    """
+
+    id: UUID
+    subject: Side
+    predicate: str
+    object: Side
+    derived: bool = False
+    memories: tuple[UUID, ...]
+    premises: tuple[UUID, ...] = ()
+    confidence: float
+    valid_from: datetime | None = None
+    invalidated_at: datetime | None = None
+
+
+class EntityPage(_Public):
+    """An entity with the newest of its facts and what holds between it and others."""
+
+    entity: Entity
+    facts: tuple[Memory, ...]
+    relations: tuple[Relation, ...]
+
+
+class GraphPath(_Public):
+    """The shortest way between two entities: those along it, and the relation between each and the next."""
+
+    entities: tuple[Side, ...]
+    relations: tuple[Relation, ...]
+
+
+class Neighbourhood(_Public):
+    """An entity with what is around it: `rings` are the entities at one hop, at two, and `relations` those between all.
+
+    `cut` says that there was more than was asked for.
+    """
+
+    entity: Entity
+    rings: tuple[tuple[Side, ...], ...]
+    relations: tuple[Relation, ...]
+    cut: bool = False
+
+
+class EntityChange(_Public):
+    """What was done to an entity by hand. `counterpart` is what was merged into it, or what was split off it."""
+
+    id: UUID
+    operation: Literal["merge", "split", "add_alias", "remove_alias"]
+    entity: UUID
+    counterpart: UUID | None = None
+    created_at: datetime
+    undone_at: datetime | None = None

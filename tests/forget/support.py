@@ -44,9 +44,9 @@ def give_graph(owner: Owner, id_: UUID, other: UUID) -> None:
             [entity, name, name.encode()],
         )
         owner.execute(
-            "INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, alias_hash, given, created_at)"
-            " VALUES ('default', %s, 'default', %s, %s, %s, true, '2026-01-01Z')",
-            [entity, entity, name, name.encode()],
+            "INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, folded, alias_hash, given,"
+            " created_at) VALUES ('default', %s, 'default', %s, %s, %s, %s, true, '2026-01-01Z')",
+            [entity, entity, name, name, name.encode()],
         )
     owner.execute(
         "INSERT INTO mention (tenant_id, memory_id, entity_id)"

@@ -11,6 +11,7 @@ import click
 
 from ebbtide.cli import (
     disputes,
+    entities,
     evaluation,
     fading,
     governance,
@@ -81,6 +82,9 @@ COMMANDS: tuple[click.Command, ...] = (
     proofs.receipts,
     proofs.audit,
     disputes.conflicts,
+    entities.entities,
+    entities.relations,
+    entities.graph,
     transfers.import_,
     transfers.export,
     governance.policy,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from ebbtide.graph.names import keys_asked, keys_of, name_hash, words_of
+from ebbtide.graph.derive import derive
+from ebbtide.graph.names import fold_name, keys_asked, keys_of, name_hash, words_of
 from ebbtide.graph.resolve import Alias, Book, Known
 from ebbtide.identifiers import new_id
 
@@ -160,10 +161,11 @@ async def _store(transaction: Transaction, caller: Caller, writing: Writing, now
     )
     if writing.relations:
         ids, subjects, predicates, objects, memories = map(list, zip(*writing.relations, strict=True))
-        await transaction.run(
+        new = await transaction.all(
             "graph.insert_relations", **place, now=now, ids=ids, subjects=subjects, predicates=predicates,
             objects=objects, memories=memories,
         )  # fmt: skip
+        await derive(transaction, caller, [row[0] for row in new])
 
 
 async def insert_aliases(
@@ -182,6 +184,7 @@ async def insert_aliases(
         ids=[alias.id for _, _, alias in aliases],
         entities=[entity for entity, _, _ in aliases],
         aliases=[alias.name for _, _, alias in aliases],
+        folded=[fold_name(alias.name) for _, _, alias in aliases],
         hashes=[digest for _, digest, _ in aliases],
         given=[alias.given for _, _, alias in aliases],
         added=added,

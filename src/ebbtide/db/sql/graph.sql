@@ -30,10 +30,10 @@ FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(names)s::text[], %(hashes)s::b
 
 -- name: insert_aliases
 -- Stores names of entities.
-INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, alias_hash, given, added, created_at)
-SELECT %(tenant)s, a.id, %(agent)s, a.entity_id, a.alias, a.alias_hash, a.given, %(added)s, %(now)s
-FROM unnest(%(ids)s::uuid[], %(entities)s::uuid[], %(aliases)s::text[], %(hashes)s::bytea[], %(given)s::boolean[])
-     AS a(id, entity_id, alias, alias_hash, given);
+INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, folded, alias_hash, given, added, created_at)
+SELECT %(tenant)s, a.id, %(agent)s, a.entity_id, a.alias, a.folded, a.alias_hash, a.given, %(added)s, %(now)s
+FROM unnest(%(ids)s::uuid[], %(entities)s::uuid[], %(aliases)s::text[], %(folded)s::text[], %(hashes)s::bytea[], %(given)s::boolean[])
+     AS a(id, entity_id, alias, folded, alias_hash, given);
 
 -- name: give_aliases
 -- Names that were learnt are now given.
@@ -73,3 +73,233 @@ FROM unnest(%(hashes)s::bytea[]) WITH ORDINALITY AS h(hash, place)
 JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.agent_id = %(agent)s AND a.alias_hash = h.hash AND NOT a.removed
 JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = a.entity_id AND e.merged_into IS NULL
 ORDER BY h.place, e.name_hash <> h.hash, e.id;
+
+-- name: lock_entities
+-- The entities of these ids, whatever became of them, and what each was merged into.
+SELECT e.id, e.type, e.name, e.name_hash, e.merged_into FROM entity e
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.id = ANY(%(ids)s::uuid[]);
+
+-- name: aliases_of
+-- All names of an entity, removed ones too.
+SELECT a.id, a.alias, a.alias_hash, a.given, a.added, a.removed FROM entity_alias a
+WHERE a.tenant_id = %(tenant)s AND a.entity_id = %(entity)s ORDER BY a.id;
+
+-- name: move_mentions
+-- Memories that mention one entity mention another instead, save those that mention that already. Without ids it is all of them.
+UPDATE mention n SET entity_id = %(target)s
+WHERE n.tenant_id = %(tenant)s AND n.entity_id = %(origin)s AND (%(every)s::boolean OR n.memory_id = ANY(%(ids)s::uuid[]))
+  AND NOT EXISTS (SELECT FROM mention o WHERE o.tenant_id = %(tenant)s AND o.memory_id = n.memory_id AND o.entity_id = %(target)s)
+RETURNING n.memory_id;
+
+-- name: move_aliases
+-- Names of one entity become another's.
+UPDATE entity_alias a SET entity_id = %(target)s
+WHERE a.tenant_id = %(tenant)s AND a.entity_id = %(origin)s AND (%(every)s::boolean OR a.id = ANY(%(ids)s::uuid[]))
+RETURNING a.id;
+
+-- name: move_subjects
+-- What memories say of one entity they say of another.
+UPDATE relation r SET subject_id = %(target)s
+WHERE r.tenant_id = %(tenant)s AND r.subject_id = %(origin)s AND (%(every)s::boolean OR r.id = ANY(%(ids)s::uuid[])) RETURNING r.id;
+
+-- name: move_objects
+-- What memories say leads to one entity leads to another.
+UPDATE relation r SET object_id = %(target)s
+WHERE r.tenant_id = %(tenant)s AND r.object_id = %(origin)s AND (%(every)s::boolean OR r.id = ANY(%(ids)s::uuid[])) RETURNING r.id;
+
+-- name: relations_said_by
+-- What some memories say of an entity.
+SELECT r.id FROM relation r
+WHERE r.tenant_id = %(tenant)s AND NOT r.derived AND r.memory_id = ANY(%(memories)s::uuid[])
+  AND (r.subject_id = %(entity)s OR r.object_id = %(entity)s);
+
+-- name: set_merged
+-- An entity proved to be another, or none after all.
+UPDATE entity e SET merged_into = %(target)s::uuid WHERE e.tenant_id = %(tenant)s AND e.id = %(entity)s;
+
+-- name: users_of_names
+-- Which memories use some names of an entity and no others of it; without names, none.
+SELECT DISTINCT s.memory_id FROM alias_source s
+WHERE s.tenant_id = %(tenant)s AND s.alias_id = ANY(%(aliases)s::uuid[])
+  AND NOT EXISTS (SELECT FROM alias_source o JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.id = o.alias_id
+                  WHERE o.tenant_id = %(tenant)s AND o.memory_id = s.memory_id AND a.entity_id = %(entity)s
+                    AND a.id <> ALL(%(aliases)s::uuid[]));
+
+-- name: names_used_by
+-- Which names of an entity some memories use and no others do, except names that a person added.
+SELECT a.id FROM entity_alias a
+WHERE a.tenant_id = %(tenant)s AND a.entity_id = %(entity)s AND NOT a.added
+  AND EXISTS (SELECT FROM alias_source s WHERE s.tenant_id = %(tenant)s AND s.alias_id = a.id)
+  AND NOT EXISTS (SELECT FROM alias_source s WHERE s.tenant_id = %(tenant)s AND s.alias_id = a.id AND s.memory_id <> ALL(%(memories)s::uuid[]));
+
+-- name: mentioning
+-- Which memories mention an entity.
+SELECT n.memory_id FROM mention n WHERE n.tenant_id = %(tenant)s AND n.entity_id = %(entity)s;
+
+-- name: set_alias
+-- What a name of an entity is.
+UPDATE entity_alias a SET given = %(given)s, added = %(added)s, removed = %(removed)s WHERE a.tenant_id = %(tenant)s AND a.id = %(alias)s;
+
+-- name: set_removed
+-- Takes names from an entity, or gives them back.
+UPDATE entity_alias a SET removed = %(removed)s WHERE a.tenant_id = %(tenant)s AND a.id = ANY(%(aliases)s::uuid[]);
+
+-- name: drop_alias
+-- Takes a name from an entity for good.
+DELETE FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.id = %(alias)s;
+
+-- name: drop_entity
+-- Takes an entity away, with its names.
+DELETE FROM entity e WHERE e.tenant_id = %(tenant)s AND e.id = %(entity)s;
+
+-- name: note_change
+-- Notes what is done to an entity, and which rows it moves.
+WITH noted AS (
+    INSERT INTO entity_change (tenant_id, id, agent_id, operation, entity_id, counterpart_id, before, created_at)
+    VALUES (%(tenant)s, %(id)s, %(agent)s, %(operation)s, %(entity)s, %(counterpart)s, %(before)s::jsonb, %(now)s) RETURNING id)
+INSERT INTO entity_change_item (tenant_id, change_id, kind, item_id)
+SELECT %(tenant)s, noted.id, i.kind, i.item_id FROM noted CROSS JOIN unnest(%(kinds)s::text[], %(items)s::uuid[]) AS i(kind, item_id);
+
+-- name: change
+-- A change that was not undone, with the rows it moved.
+SELECT c.id, c.operation, c.entity_id, c.counterpart_id, c.before, c.created_at, c.undone_at,
+       array(SELECT i.kind || ' ' || i.item_id::text FROM entity_change_item i WHERE i.tenant_id = %(tenant)s AND i.change_id = c.id)
+FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.id = %(id)s;
+
+-- name: later_change
+-- The last change after one that has to do with the same entities and was not undone.
+SELECT c.id FROM entity_change c
+WHERE c.tenant_id = %(tenant)s AND c.id > %(id)s AND c.undone_at IS NULL
+  AND (c.entity_id = ANY(%(entities)s::uuid[]) OR c.counterpart_id = ANY(%(entities)s::uuid[]))
+ORDER BY c.id DESC LIMIT 1;
+
+-- name: set_undone
+-- Notes that a change was undone; the rows it moved are where they were.
+WITH items AS (DELETE FROM entity_change_item i WHERE i.tenant_id = %(tenant)s AND i.change_id = %(id)s)
+UPDATE entity_change c SET undone_at = %(now)s WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s;
+
+-- name: changes
+-- What was done to entities by hand, the newest first.
+SELECT c.id, c.operation, c.entity_id AS entity, c.counterpart_id AS counterpart, c.created_at, c.undone_at
+FROM entity_change c
+WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s
+  AND (%(entity)s::uuid IS NULL OR c.entity_id = %(entity)s OR c.counterpart_id = %(entity)s)
+ORDER BY c.id DESC LIMIT %(limit)s::integer;
+
+-- fragment: premise
+f.tenant_id = %(tenant)s AND NOT f.derived AND s.tenant_id = %(tenant)s AND NOT s.derived
+AND f.predicate = rule.first AND s.predicate = rule.second AND s.subject_id = f.object_id AND f.subject_id <> s.object_id
+AND f.subject_id <> f.object_id AND s.subject_id <> s.object_id
+
+-- name: consequences
+-- What follows from relations that were said and others, by the rules: the premises of each, and what they are together.
+SELECT f.id, s.id, f.subject_id, rule.conclusion, s.object_id, f.memory_id, s.memory_id, greatest(f.created_at, s.created_at)
+FROM unnest(%(first)s::text[], %(second)s::text[], %(conclusions)s::text[]) AS rule(first, second, conclusion), relation f, relation s
+WHERE {{premise}} AND f.id = ANY(%(ids)s::uuid[])
+UNION
+SELECT f.id, s.id, f.subject_id, rule.conclusion, s.object_id, f.memory_id, s.memory_id, greatest(f.created_at, s.created_at)
+FROM unnest(%(first)s::text[], %(second)s::text[], %(conclusions)s::text[]) AS rule(first, second, conclusion), relation f, relation s
+WHERE {{premise}} AND s.id = ANY(%(ids)s::uuid[])
+ORDER BY 8 DESC, 1, 2 LIMIT %(limit)s::integer;
+
+-- name: insert_derived
+-- Stores what follows, with what it follows from; what is known is left alone.
+WITH stored AS (
+    INSERT INTO relation (tenant_id, id, agent_id, subject_id, predicate, object_id, memory_id, other_memory_id, derived, created_at)
+    SELECT %(tenant)s, d.id, %(agent)s, d.subject_id, d.predicate, d.object_id, d.memory_id, d.other_memory_id, true, d.created_at
+    FROM unnest(%(ids)s::uuid[], %(subjects)s::uuid[], %(predicates)s::text[], %(objects)s::uuid[], %(memories)s::uuid[],
+                %(others)s::uuid[], %(created)s::timestamptz[])
+         AS d(id, subject_id, predicate, object_id, memory_id, other_memory_id, created_at)
+    ON CONFLICT DO NOTHING RETURNING id)
+INSERT INTO derivation (tenant_id, relation_id, premise_id)
+SELECT %(tenant)s, d.id, p.id
+FROM unnest(%(ids)s::uuid[], %(first)s::uuid[], %(second)s::uuid[]) AS d(id, first, second)
+JOIN stored ON stored.id = d.id CROSS JOIN LATERAL (VALUES (d.first), (d.second)) AS p(id);
+
+-- name: drop_derived
+-- Takes away what was derived of what was said of entities.
+DELETE FROM relation r USING derivation d, relation p
+WHERE r.tenant_id = %(tenant)s AND r.derived AND d.tenant_id = %(tenant)s AND d.relation_id = r.id AND p.tenant_id = %(tenant)s AND p.id = d.premise_id
+  AND (p.subject_id = ANY(%(entities)s::uuid[]) OR p.object_id = ANY(%(entities)s::uuid[]));
+
+-- name: said_of
+-- What was said of entities.
+SELECT r.id FROM relation r WHERE r.tenant_id = %(tenant)s AND NOT r.derived AND r.subject_id = ANY(%(entities)s::uuid[])
+UNION
+SELECT r.id FROM relation r WHERE r.tenant_id = %(tenant)s AND NOT r.derived AND r.object_id = ANY(%(entities)s::uuid[]);
+
+-- fragment: mentioned
+EXISTS (SELECT FROM mention x JOIN {{source}} ON m.id = x.memory_id
+        WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND {{readable}})
+
+-- name: entities
+-- The next entities of a scope in the order of their ids: those that readable memories mention, by type and by how a word of a name begins.
+SELECT e.id FROM entity e
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.id > %(after)s::uuid
+  AND (%(types)s::text[] IS NULL OR e.type = ANY(%(types)s::text[]))
+  AND (%(text)s::text IS NULL OR EXISTS (
+      SELECT FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed
+                                   AND position(' ' || %(text)s::text IN ' ' || a.folded) > 0))
+  AND {{mentioned}}
+ORDER BY e.id LIMIT %(limit)s::integer;
+
+-- name: portraits
+-- What is readable of entities: how many facts with which average confidence, where, and by which names; those that a person added too.
+SELECT e.id, e.type, e.name, e.name_hash, e.memory_id, e.created_at, f.facts, f.confidence, f.namespaces, n.names, n.hashes, n.namespaces
+FROM entity e
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE m.kind <> 'entity') AS facts, avg(m.confidence) FILTER (WHERE m.kind <> 'entity') AS confidence,
+           array_agg(DISTINCT m.namespace) AS namespaces
+    FROM mention x JOIN {{source}} ON m.id = x.memory_id
+    WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND {{readable}}) f
+CROSS JOIN LATERAL (
+    SELECT array_agg(u.alias ORDER BY u.id, u.namespace) AS names, array_agg(u.alias_hash ORDER BY u.id, u.namespace) AS hashes,
+           array_agg(u.namespace ORDER BY u.id, u.namespace) AS namespaces
+    FROM (SELECT DISTINCT a.id, a.alias, a.alias_hash, m.namespace
+          FROM entity_alias a JOIN alias_source s ON s.tenant_id = %(tenant)s AND s.alias_id = a.id JOIN {{source}} ON m.id = s.memory_id
+          WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed AND {{readable}}
+          UNION
+          SELECT a.id, a.alias, a.alias_hash, NULL FROM entity_alias a
+          WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed AND (a.added OR %(owner)s::boolean)) u) n
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.id = ANY(%(ids)s::uuid[])
+  AND (f.namespaces IS NOT NULL OR %(owner)s::boolean);
+
+-- name: facts
+-- What the readable memories say that mention an entity, its page apart, the newest first.
+SELECT {{memory_row}}
+FROM mention x JOIN {{source}} ON m.id = x.memory_id LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE x.tenant_id = %(tenant)s AND x.entity_id = %(entity)s AND m.kind <> 'entity' AND {{readable}}
+ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s::integer;
+
+-- fragment: holding
+r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s AND r.subject_id <> r.object_id AND {{readable}}
+AND (r.other_memory_id IS NULL OR EXISTS (SELECT FROM {{source}} WHERE m.id = r.other_memory_id AND {{readable}}))
+
+-- name: relations
+-- What holds between entities, as far as all the memories that say it are readable.
+SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
+FROM relation r JOIN {{source}} ON m.id = r.memory_id
+WHERE {{holding}} AND r.id > %(after)s::uuid
+  AND (%(entity)s::uuid IS NULL OR r.subject_id = %(entity)s OR r.object_id = %(entity)s)
+  AND (%(predicate)s::text IS NULL OR r.predicate = %(predicate)s) AND (%(derived)s::boolean OR NOT r.derived)
+ORDER BY r.id LIMIT %(limit)s::integer;
+
+-- name: around
+-- What was said to hold between certain entities and others, as far as the memories are readable; the oldest first.
+SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
+FROM (SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.subject_id = ANY(%(entities)s::uuid[])
+      UNION
+      SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.object_id = ANY(%(entities)s::uuid[])) r
+JOIN {{source}} ON m.id = r.memory_id
+WHERE {{holding}} AND NOT r.derived
+ORDER BY r.id LIMIT %(limit)s::integer;
+
+-- name: premises
+-- What relations follow from.
+SELECT d.relation_id, d.premise_id FROM derivation d WHERE d.tenant_id = %(tenant)s AND d.relation_id = ANY(%(ids)s::uuid[])
+ORDER BY d.relation_id, d.premise_id;
+
+-- name: sayings
+-- Memories that say what holds, as they were at the moment asked about.
+SELECT m.id, m.namespace, m.content, m.subject, m.predicate, m.speaker, m.labels, m.tags, m.metadata, m.confidence, m.valid_from, m.invalidated_at
+FROM {{source}} WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);

@@ -269,6 +269,8 @@ CREATE TABLE entity_alias (
     agent_id text NOT NULL,
     entity_id uuid NOT NULL,
     alias text NOT NULL,
+    -- As it is compared.
+    folded text NOT NULL,
     alias_hash bytea NOT NULL,
     given boolean NOT NULL,
     added boolean NOT NULL DEFAULT false,
@@ -356,6 +358,8 @@ CREATE TABLE entity_change (
     operation text NOT NULL CHECK (operation IN ('merge', 'split', 'add_alias', 'remove_alias')),
     entity_id uuid NOT NULL,
     counterpart_id uuid,
+    -- What an alias was before it was added or removed: whether there was one, given, added, removed.
+    before jsonb NOT NULL DEFAULT '{}',
     created_at timestamptz NOT NULL,
     undone_at timestamptz,
     PRIMARY KEY (tenant_id, id)

@@ -1,0 +1,126 @@
+"""Entities and relations as their reader may see them: as far as readable memories speak of them, and by the rules."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+from ebbtide.govern.rules import rules_in
+from ebbtide.knowledge import Entity, Relation, Side
+from ebbtide.read.personal import is_withheld, mode_on, name_shown
+from ebbtide.types import trusted
+
+if TYPE_CHECKING:
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
+    from ebbtide.read.scope import Scope
+
+__all__ = ["entities_seen", "relations_seen"]
+
+
+async def entities_seen(
+    engine: Engine, transaction: Transaction, scope: Scope, ids: Sequence[UUID], *, owner: bool = False
+) -> dict[UUID, Entity]:
+    """Entities by their ids, those that readable memories mention, by the names that those use.
+
+    Its own name is shown where a readable memory uses it, or else the first of its names that one does; what the rules
+    on personal data withhold in every namespace of them is left out. `owner` asks for all, and for every name.
+    """
+    if not ids:
+        return {}
+    rules = await rules_in(engine, transaction, scope.caller.tenant)
+    rows = await transaction.all("graph.portraits" + scope.suffix, **scope.parameters(), ids=list(ids), owner=owner)
+    seen: dict[UUID, Entity] = {}
+    for id_, type_, name, digest, page, created, facts, confidence, found, names, hashes, places in rows:
+        modes = [mode_on(namespace, None, rules) for namespace in found or ()]
+        shown: dict[bytes, str] = {}
+        for alias, alias_hash, place in zip(names or (), hashes or (), places or (), strict=True):
+            at = modes if place is None else [mode_on(place, None, rules)]
+            made = _freest(alias, at)
+            if made is not None:
+                shown.setdefault(bytes(alias_hash), made)
+        own = shown.pop(bytes(digest), None) or (_freest(name, modes) if owner else None)
+        if own is None and not shown:
+            continue
+        others = list(dict.fromkeys(shown.values()))
+        seen[id_] = trusted(
+            Entity, id=id_, type=type_, name=own or others[0], aliases=tuple(others if own else others[1:]),
+            confidence=confidence, facts=facts, page=page, created_at=created,
+        )  # fmt: skip
+    return {id_: seen[id_] for id_ in ids if id_ in seen}
+
+
+def _freest(name: str, modes: Sequence[str | None]) -> str | None:
+    """A name as it is shown by the rule that shows most of it."""
+    made = [name_shown(name, mode) for mode in modes or (None,)]
+    return name if name in made else next((one for one in made if one is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What a memory says, where, and since and until when it holds."""
+
+    id: UUID
+    namespace: str
+    content: str
+    subject: str | None
+    predicate: str | None
+    speaker: str | None
+    labels: Sequence[str]
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+    confidence: float
+    valid_from: datetime | None
+    invalidated_at: datetime | None
+
+
+async def relations_seen(engine: Engine, transaction: Transaction, scope: Scope, rows: Sequence[Any]) -> list[Relation]:
+    """Rows of relations as their reader may see them: with both sides, and nothing that a memory of them withholds."""
+    if not rows:
+        return []
+    tenant = scope.caller.tenant
+    rules = await rules_in(engine, transaction, tenant)
+    entities = await entities_seen(engine, transaction, scope, list({id_ for row in rows for id_ in (row[1], row[3])}))
+    memories = list({id_ for row in rows for id_ in row[5:7] if id_ is not None})
+    found = await transaction.all("graph.sayings" + scope.suffix, **scope.parameters(), ids=memories)
+    sayings = {row[0]: Saying(*row) for row in found}
+    derived = [row[0] for row in rows if row[4]]
+    premises: dict[UUID, list[UUID]] = defaultdict(list)
+    for id_, premise in await transaction.all("graph.premises", tenant=tenant, ids=derived) if derived else ():
+        premises[id_].append(premise)
+    seen: list[Relation] = []
+    for id_, subject, predicate, other, is_derived, *said_by in rows:
+        said = [sayings[memory] for memory in cast("list[UUID | None]", said_by) if memory is not None]
+        name = _predicate_shown(predicate, said, rules)
+        if subject not in entities or other not in entities or name is None:
+            continue
+        seen.append(
+            trusted(
+                Relation, id=id_, subject=_side(entities[subject]), predicate=name, object=_side(entities[other]),
+                derived=is_derived, memories=tuple(dict.fromkeys(one.id for one in said)),
+                premises=tuple(premises.get(id_, ())), confidence=min(one.confidence for one in said),
+                valid_from=max((one.valid_from for one in said if one.valid_from), default=None),
+                invalidated_at=min((one.invalidated_at for one in said if one.invalidated_at), default=None),
+            )
+        )  # fmt: skip
+    return seen
+
+
+def _predicate_shown(predicate: str, said: Sequence[Saying], rules: RuleBook) -> str | None:
+    """The predicate as the rules on the memories' namespaces show it; None where one of them withholds what it says."""
+    for one in said:
+        mode = mode_on(one.namespace, None, rules)
+        shown = None if is_withheld(one, mode) else name_shown(predicate, mode)
+        if shown is None:
+            return None
+        predicate = shown
+    return predicate
+
+
+def _side(entity: Entity) -> Side:
+    return trusted(Side, id=entity.id, type=entity.type, name=entity.name)
