@@ -15,9 +15,10 @@ import pytest
 
 import ebbtide
 from ebbtide import AsyncEbbtide, Ebbtide, Settings
-from ebbtide.blocking import Fading, Profiles
+from ebbtide.blocking import Documents, Fading, Profiles
 from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError, InvalidInput, ModelUnavailable, NotFound
+from ebbtide.groups.documents import AsyncDocuments
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.models.fake import FakeEmbedder
@@ -27,7 +28,7 @@ from tests.stores import DIMENSION, SETTINGS
 VERBS = [
     "remember", "remember_many", "recall", "context", "explain", "get", "browse", "history", "revise", "forget",
     "supersede", "invalidate", "restore", "confirm", "update_importance", "feedback", "record_run", "session_revision",
-    "provenance", "separate",
+    "ingest", "provenance", "separate",
 ]  # fmt: skip
 
 
@@ -39,6 +40,7 @@ OF_ONE_CALL: Any = {"recall_id": True, "trace": {"milliseconds"}}
     [
         (Ebbtide, AsyncEbbtide, VERBS),
         (Profiles, AsyncProfiles, ["save", "list", "get"]),
+        (Documents, AsyncDocuments, ["list", "get", "forget"]),
         (Fading, AsyncFading, ["enable", "disable", "show", "plan", "run"]),
     ],
 )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from ebbtide.govern.policies import EffectivePolicy, Policy
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.ingested import Document, Ingested, IngestedFile, Passage
     from ebbtide.knowledge import (
         Entity,
         EntityChange,
@@ -66,6 +67,7 @@ __all__ = [
     "Classification",
     "ContextBlock",
     "Dispute",
+    "Document",
     "Draft",
     "Ebbtide",
     "EbbtideError",
@@ -81,11 +83,14 @@ __all__ = [
     "Hit",
     "Hold",
     "Imported",
+    "Ingested",
+    "IngestedFile",
     "Job",
     "Memory",
     "Named",
     "Neighbourhood",
     "Omission",
+    "Passage",
     "Policy",
     "Profile",
     "Provenance",
@@ -120,6 +125,7 @@ _HOMES = {
     "Classification": "ebbtide.read.intent",
     "ContextBlock": "ebbtide.blocks",
     "Dispute": "ebbtide.types",
+    "Document": "ebbtide.ingested",
     "Draft": "ebbtide.types",
     "Ebbtide": "ebbtide.blocking",
     "EbbtideError": "ebbtide.errors",
@@ -135,11 +141,14 @@ _HOMES = {
     "Hit": "ebbtide.types",
     "Hold": "ebbtide.evidence",
     "Imported": "ebbtide.types",
+    "Ingested": "ebbtide.ingested",
+    "IngestedFile": "ebbtide.ingested",
     "Job": "ebbtide.types",
     "Memory": "ebbtide.types",
     "Named": "ebbtide.knowledge",
     "Neighbourhood": "ebbtide.knowledge",
     "Omission": "ebbtide.blocks",
+    "Passage": "ebbtide.ingested",
     "Policy": "ebbtide.govern.policies",
     "Profile": "ebbtide.rank.profile",
     "Provenance": "ebbtide.evidence",

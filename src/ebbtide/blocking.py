@@ -21,6 +21,7 @@ from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.documents import AsyncDocuments
 from ebbtide.groups.entities import AsyncEntities
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.holds import AsyncHolds
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller
 
 __all__ = [
-    "Audit", "Conflicts", "Ebbtide", "Entities", "Fading", "Holds", "Jobs", "Policies", "Profiles", "Receipts",
-    "Relations", "Rules",
+    "Audit", "Conflicts", "Documents", "Ebbtide", "Entities", "Fading", "Holds", "Jobs", "Policies", "Profiles",
+    "Receipts", "Relations", "Rules",
 ]  # fmt: skip
 
 log = logging.getLogger("ebbtide")
@@ -225,6 +226,14 @@ class Relations(BlockingGroup[AsyncRelations]):
     path = blocking(AsyncRelations.path)
 
 
+class Documents(BlockingGroup[AsyncDocuments]):
+    """Documents: the files and texts that were ingested. Of an earlier version nothing is kept."""
+
+    list = blocking(AsyncDocuments.list)
+    get = blocking(AsyncDocuments.get)
+    forget = blocking(AsyncDocuments.forget)
+
+
 class Audit(BlockingGroup[AsyncAudit]):
     """The tenant's audit: metadata of every read, write, change, deletion and refusal, never what a memory says."""
 
@@ -265,6 +274,7 @@ class Ebbtide:
     record_run = blocking(AsyncEbbtide.record_run)
     session_revision = blocking(AsyncEbbtide.session_revision)
     import_records = blocking(AsyncEbbtide.import_records)
+    ingest = blocking(AsyncEbbtide.ingest)
 
     def __init__(self, inner: AsyncEbbtide, loop: LoopThread | None = None, *, owner: bool = False) -> None:
         self.inner = inner
@@ -281,6 +291,7 @@ class Ebbtide:
         self.forgetting = Fading(self, inner.forgetting)
         self.entities = Entities(self, inner.entities)
         self.relations = Relations(self, inner.relations)
+        self.documents = Documents(self, inner.documents)
 
     @classmethod
     def open(

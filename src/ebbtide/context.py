@@ -13,12 +13,12 @@ from ebbtide.checks import check_word
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.govern.access import READ, check_visible, of_itself, requires
 from ebbtide.govern.namespaces import check_pattern
-from ebbtide.identifiers import parse_id
+from ebbtide.identifiers import document_of, parse_id
 from ebbtide.manage import note_read
 from ebbtide.read.block import Layout
 from ebbtide.read.entries import Gathered, Writer, entries_of
 from ebbtide.read.fill import fill
-from ebbtide.read.gather import Links, read_links, read_paths
+from ebbtide.read.gather import Links, read_links, read_places
 from ebbtide.read.personal import shown
 from ebbtide.read.report import hits_of
 from ebbtide.read.route import shape_of
@@ -70,8 +70,8 @@ async def context(
         inside = hits_of(found)
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)
-    links, paths = await read_beside(engine, searched, hits)
-    gathered = Gathered(hits, memories, inside, links, tokens, paths)
+    links, places = await read_beside(engine, searched, hits)
+    gathered = Gathered(hits, memories, inside, links, tokens, places)
     block, worths = block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
     recall_id = note_returned(engine, searched, {memory.id for memory in memories}, worths)
     return block.model_copy(update={"recall_id": recall_id})
@@ -172,26 +172,18 @@ async def read_selected(
     return memories, kept_back
 
 
-async def read_beside(engine: Engine, searched: Searched, hits: Sequence[Hit]) -> tuple[Links, Mapping[str, str]]:
-    """What the hits are about, where the agent knows any entities, and the paths of documents that they are from."""
+async def read_beside(engine: Engine, searched: Searched, hits: Sequence[Hit]) -> tuple[Links, Mapping[UUID, str]]:
+    """What the hits are about, where the agent knows any entities, and where in documents they stand."""
     scope = searched.scope
-    sources = [source for hit in hits if hit.kind == "chunk" and (source := document_of(hit.memory)) is not None]
+    passages = {hit.id: document for hit in hits if (document := document_of(hit.memory.source)) is not None}
     linked = bool(hits) and (await shape_of(engine, scope)).linked
-    if not linked and not sources:
+    if not linked and not passages:
         return Links(), {}
     async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
         links = Links()
         if linked:
             links = await read_links(transaction, scope, hits, searched.profile, searched.rules)
-        return links, await read_paths(transaction, scope, sources) if sources else {}
-
-
-def document_of(memory: Memory) -> UUID | None:
-    """The document that a chunk is of, where its source is the id of one."""
-    try:
-        return UUID(memory.source) if memory.source else None
-    except ValueError:
-        return None
+        return links, await read_places(transaction, scope, passages, searched.profile, searched.rules)
 
 
 def check_budget(budget: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ class Engine:
 
     `tenants` are those the store is known to know; `outgrown` are those with a scope too large for exact search.
     `counter` counts tokens.
-    `breaker` leaves a reranker alone that fails, `reranks` are its scores.
+    `breaker` leaves a reranker alone that fails, `reranks` are its scores. Who reads a document holds `ingesting`.
     """
 
     database: Database
@@ -57,6 +58,7 @@ class Engine:
     reranks: RerankCache = field(default_factory=RerankCache)
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     tenants: set[str] = field(default_factory=set[str])
+    ingesting: asyncio.Lock = field(default_factory=asyncio.Lock)
     counter: TokenCounter = field(default_factory=lambda: create_counter(None, None))
 
     @property

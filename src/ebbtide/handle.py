@@ -21,6 +21,7 @@ from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.documents import AsyncDocuments, IngestVerbs
 from ebbtide.groups.entities import AsyncEntities
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.forgetting import ForgetVerbs
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncEbbtide"]
 
 
-class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
+class AsyncEbbtide(LifecycleVerbs, ForgetVerbs, IngestVerbs):
     """A store of memories, seen by one caller. Open it with `AsyncEbbtide.open`."""
 
     def __init__(self, store: Store, caller: Caller, *, owner: bool = True) -> None:
@@ -74,6 +75,7 @@ class AsyncEbbtide(LifecycleVerbs, ForgetVerbs):
         self.forgetting = AsyncFading(self)
         self.entities = AsyncEntities(self)
         self.relations = AsyncRelations(self)
+        self.documents = AsyncDocuments(self)
 
     @classmethod
     def open(

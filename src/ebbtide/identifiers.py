@@ -13,7 +13,7 @@ from ebbtide.text import shown
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["new_id", "parse_id"]
+__all__ = ["document_of", "new_id", "parse_id"]
 
 
 class _Sequence:
@@ -63,3 +63,11 @@ def parse_id(value: Any, field: str) -> UUID:
     raise InvalidInput(
         f"{field} is not an id: {shown(value)}.", field=field, remedy="Give the UUID that remember returned."
     )
+
+
+def document_of(source: str | None) -> UUID | None:
+    """The document that a memory is a passage of, where its source is the id of one."""
+    try:
+        return UUID(source) if source else None
+    except ValueError:
+        return None

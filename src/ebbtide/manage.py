@@ -15,7 +15,7 @@ from ebbtide.evidence import Provenance
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules, rules_in
-from ebbtide.identifiers import parse_id
+from ebbtide.identifiers import document_of, parse_id
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, listed, seen, versions_seen
 from ebbtide.text import content_hash, embedding_text, search_text, shown
@@ -227,7 +227,7 @@ async def revise(
                 now=now,
                 configuration=engine.facts.text_search_configuration,
                 content=checked.content,
-                content_hash=content_hash(checked.content, row.chat_id, row.sequence),
+                content_hash=content_hash(checked.content, row.chat_id, row.sequence, document_of(before.source)),
                 search_text=search_text(checked.content, speaker=row.speaker, observed_at=row.observed_at),
                 embedding=as_halfvec(made),
                 context_embedding=as_halfvec(None if made is None or previous is None else in_context(made, previous)),

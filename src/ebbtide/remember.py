@@ -53,10 +53,11 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller, Memory
+    from ebbtide.write.claim import Claim
     from ebbtide.write.origins import Origin
     from ebbtide.write.relation import Relation
 
-__all__ = ["remember_many"]
+__all__ = ["check_all", "remember_many"]
 
 TRIES = 6
 FIRST_PAUSE_SECONDS = 0.02
@@ -72,11 +73,13 @@ async def remember_many(
     allow_pending: bool = False,
     session_revision: int | None = None,
     origins: Sequence[Origin | None] = (),
+    document: Claim | None = None,
 ) -> list[Remembered]:
     """Write memories in one transaction: all of them, or none.
 
     `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
-    that of the caller's session when the work on these drafts began, and `origins` what each was made from.
+    that of the caller's session when the work on these drafts began, and `origins` what each was made from. They are
+    passages of the `document`, where one is claimed.
 
     Raises:
         StaleRevision: something of the session, or of what they were made from, was forgotten since.
@@ -89,7 +92,7 @@ async def remember_many(
     check_flag(allow_pending, "allow_pending")
     check_session_revision(caller, session_revision)
     now = engine.clock.now()
-    checked = without_blocks(check_all(engine, caller, drafts, now))
+    checked = without_blocks(check_all(engine, caller, drafts, now, document))
     echoes = await known_echoes(engine, caller, checked)
     made: dict[str, NDArray[np.float32]] = {}
     answers: dict[int, Remembered] = {}
@@ -106,7 +109,7 @@ async def remember_many(
         batch = await relate(engine, caller, batch, known, now)
         batch = await classify(engine, batch)
         try:
-            async with fenced(engine, caller, session_revision, origins) as transaction:
+            async with fenced(engine, caller, session_revision, origins, document) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
         except StaleRevision:
             raise
@@ -143,7 +146,11 @@ async def answers_seen(engine: Engine, caller: Caller, answers: list[Remembered]
 
 
 def check_all(
-    engine: Engine, caller: Caller, drafts: Sequence[Draft | Mapping[str, Any] | str], now: datetime
+    engine: Engine,
+    caller: Caller,
+    drafts: Sequence[Draft | Mapping[str, Any] | str],
+    now: datetime,
+    document: Claim | None = None,
 ) -> list[Checked]:
     """Validate every draft before anything is done with any of them."""
     if isinstance(drafts, str) or not isinstance(cast("object", drafts), Sequence):
@@ -164,6 +171,7 @@ def check_all(
             now=now,
             dimension=engine.dimension,
             place="" if single else f"drafts[{place}].",
+            document=None if document is None else document.id,
         )
         for place, draft in enumerate(drafts)
     ]
@@ -217,7 +225,7 @@ def unanswered(
         batch.places.append(place)
         batch.drafts.append(draft)
         batch.bodies.append(body)
-        batch.hashes.append(content_hash(draft.content, caller.chat, draft.seq))
+        batch.hashes.append(content_hash(draft.content, caller.chat, draft.seq, draft.document))
         batch.vectors.append(draft.vector)
         batch.personal_data.append(screened.kinds)
         batch.origins.append(origins[place] if origins else None)

@@ -124,6 +124,12 @@ class Settings(BaseModel):
     max_metadata_bytes: int = Field(
         65_536, ge=2, le=10_000_000, description="Size of one memory's metadata as JSON, in bytes."
     )
+    max_document_bytes: int = Field(
+        268_435_456,
+        ge=1,
+        le=10_000_000_000,
+        description="Size of one file that is ingested, and of the text that is found in it, in bytes.",
+    )
     max_batch_drafts: int = Field(100_000, ge=1, le=1_000_000, description="Memories in one `remember_many`, a count.")
     asked_query_characters: int = Field(
         400,

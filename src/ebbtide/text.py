@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
 __all__ = [
     "content_hash",
@@ -77,9 +78,14 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def content_hash(text: str, chat: str | None = None, seq: int | None = None) -> bytes:
-    """SHA-256 of the folded text. Two equal turns at different places of a conversation are two statements."""
+def content_hash(text: str, chat: str | None = None, seq: int | None = None, document: UUID | None = None) -> bytes:
+    """SHA-256 of the folded text.
+
+    Two equal turns at different places of a conversation are two statements, and so are two equal passages of different
+    documents: each goes with its own.
+    """
     place = f"\0{chat}\0{seq}" if chat is not None and seq is not None else ""
+    place += f"\0document\0{document}" if document is not None else ""
     return hashlib.sha256((fold(text) + place).encode()).digest()
 
 

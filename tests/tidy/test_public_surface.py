@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 import ebbtide
 from tests.tidy.tree import assert_none
 
-HEAVY = ("httpx", "onnxruntime", "procrastinate", "rich", "tokenizers")
+HEAVY = ("httpx", "markdown_it", "onnxruntime", "procrastinate", "pypdf", "rich", "tokenizers")
 
 
 def undocumented(module: ModuleType) -> list[str]:
@@ -40,6 +40,7 @@ def test_the_public_names() -> None:
             "Classification",
             "ContextBlock",
             "Dispute",
+            "Document",
             "Draft",
             "Ebbtide",
             "EbbtideError",
@@ -55,11 +56,14 @@ def test_the_public_names() -> None:
             "Hit",
             "Hold",
             "Imported",
+            "Ingested",
+            "IngestedFile",
             "Job",
             "Memory",
             "Named",
             "Neighbourhood",
             "Omission",
+            "Passage",
             "Policy",
             "Profile",
             "Provenance",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
 
-__all__ = ["UPKEEP", "forget_outlived", "purge"]
+__all__ = ["UPKEEP", "forget_outlived", "purge", "spared_by_holds"]
 
 BATCH = 1_000
 UPKEEP = "ebbtide"
@@ -59,7 +59,7 @@ async def _forget_before(engine: Engine, tenant: str, namespace: str, before: da
                 "forget.outlived", tenant=tenant, namespace=namespace, before=before, spared=spared, limit=BATCH
             )
             ids = [row[0] for row in rows]
-            held = await _spared(transaction, tenant, ids, now)
+            held = await spared_by_holds(transaction, tenant, ids, now)
             going = [id_ for id_ in ids if id_ not in held]
             await forget_all(transaction, Caller(tenant, UPKEEP), going, now, operation="retention")
         spared += held
@@ -68,7 +68,7 @@ async def _forget_before(engine: Engine, tenant: str, namespace: str, before: da
             return forgotten
 
 
-async def _spared(transaction: Transaction, tenant: str, ids: Sequence[UUID], now: datetime) -> set[UUID]:
+async def spared_by_holds(transaction: Transaction, tenant: str, ids: Sequence[UUID], now: datetime) -> set[UUID]:
     """Which memories stay for a legal hold: those that it covers, and those that one it covers would go with."""
     spared: set[UUID] = set()
     while True:

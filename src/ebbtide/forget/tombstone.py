@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.forget.holds import refuse_held
+from ebbtide.identifiers import document_of
 from ebbtide.write.context import in_context, set_context
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ async def clear(
     rows = await transaction.named("forget.doomed", tenant=tenant, ids=list(ids))
     going = [row.id for row in rows]
     await refuse_held(transaction, tenant, going, now)
-    cleaned = await _clean_derived(transaction, tenant, going) if going else {}
+    cleaned = await _clean_derived(transaction, tenant, going) if going else defaultdict[UUID, Counter[str]](Counter)
     await transaction.run("forget.remove" if remove else "forget.bury", tenant=tenant, ids=list(ids), now=now)
     if going:
+        await _drop_documents(transaction, tenant, rows, cleaned)
         heirs = heirs_of({row.id: row.superseded_by for row in rows})
         await transaction.run("forget.relink", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
         await _refresh_turns(transaction, tenant, rows)
@@ -94,6 +96,16 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
             if entity in mentioned:
                 cleaned[mentioned[entity]]["entities"] += 1
     return cleaned
+
+
+async def _drop_documents(
+    transaction: Transaction, tenant: str, rows: Sequence[Any], cleaned: dict[UUID, Counter[str]]
+) -> None:
+    """A document goes with the last of its passages."""
+    sources = {document: row.id for row in rows if (document := document_of(row.source)) is not None}
+    if sources:
+        for (id_,) in await transaction.all("forget.drop_documents", tenant=tenant, documents=list(sources)):
+            cleaned[sources[id_]]["documents"] += 1
 
 
 async def _refresh_turns(transaction: Transaction, tenant: str, rows: Sequence[Any]) -> None:

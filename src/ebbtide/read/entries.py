@@ -32,7 +32,7 @@ LENT = 0.5
 class Gathered:
     """All that a block may show: what was selected, the hits, those of the project, and what they are about.
 
-    `tokens` are the lengths of contents that are known, `paths` those of documents by their ids.
+    `tokens` are the lengths of contents that are known, `places` where in documents hits stand.
     """
 
     hits: Sequence[Hit]
@@ -40,7 +40,7 @@ class Gathered:
     project: Sequence[Hit] = ()
     links: Links = field(default_factory=Links)
     tokens: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
-    paths: Mapping[str, str] = field(default_factory=dict[str, str])
+    places: Mapping[UUID, str] = field(default_factory=dict[UUID, str])
 
     @property
     def titled(self) -> bool:
@@ -86,14 +86,14 @@ class Writer:
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, lead + mark, body, worth, tokens=known)
 
-    def lead(self, memory: Memory, section: Section, paths: Mapping[str, str]) -> str:
-        """What an item begins with: the day of an episode, the path of a file, the title or the namespace of a note."""
+    def lead(self, memory: Memory, section: Section, places: Mapping[UUID, str]) -> str:
+        """What an item begins with: the day of an episode, the place in a file, a note's title or namespace."""
         if section == "episodes":
             return f"- {iso_day(memory.observed_at or memory.valid_from or memory.created_at, self.zone)}: "
         if section == "chunks":
-            given = paths.get(memory.source or "", memory.source) or memory.metadata.get("path")
+            given = places.get(memory.id) or memory.metadata.get("path") or memory.source
         else:
-            given = memory.metadata.get("title")
+            given = memory.metadata.get("title") or places.get(memory.id)
         label = given if isinstance(given, str) and not is_blank(given) else memory.namespace
         return f"- ({label_of(label, self.nonce)}) "
 
@@ -140,7 +140,7 @@ def _entry(hit: Hit, gathered: Gathered, heads: Mapping[Entity, str], writer: Wr
     if about is not None and section == "facts":
         item = writer.as_item(memory, section, "  - ", hit.relevance, tokens)
         return replace(item, head=heads[about], about=about.id)
-    return writer.as_item(memory, section, writer.lead(memory, section, gathered.paths), hit.relevance, tokens)
+    return writer.as_item(memory, section, writer.lead(memory, section, gathered.places), hit.relevance, tokens)
 
 
 def _heads(links: Links, writer: Writer) -> dict[Entity, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.types import Hit
 
-__all__ = ["Entity", "Links", "Relation", "read_links", "read_paths"]
+__all__ = ["Entity", "Links", "Relation", "place_of", "read_links", "read_places"]
 
 MOST_RELATIONS = 50
 
@@ -119,9 +119,31 @@ def _relation_shown(relation: Relation, said: Said, profile: Profile, rules: Rul
     return replace(relation, subject=subject, predicate=predicate, object=other)
 
 
-async def read_paths(transaction: Transaction, scope: Scope, sources: Sequence[UUID]) -> Mapping[str, str]:
-    """The paths of documents, by their ids as text."""
-    rows: Sequence[Any] = await transaction.all(
-        "context.documents", tenant=scope.caller.tenant, agent=scope.caller.agent, ids=list(sources)
+async def read_places(
+    transaction: Transaction, scope: Scope, passages: Mapping[UUID, UUID], profile: Profile, rules: RuleBook
+) -> Mapping[UUID, str]:
+    """Where passages stand, by their ids, as one cites it: `handbook/setup.md, lines 12–40`, or `…, page 3`.
+
+    Names of files are as the rules on personal data let them be seen. `passages` are the documents of memories.
+    """
+    if not passages:
+        return {}
+    rows = await transaction.named(
+        "context.documents",
+        tenant=scope.caller.tenant,
+        agent=scope.caller.agent,
+        ids=list(passages),
+        documents=sorted(set(passages.values())),
     )
-    return {str(id_): path for id_, path in rows}
+    cited: dict[UUID, str] = {}
+    for row in rows:
+        path = name_shown(row.path, mode_on(row.namespace, profile, rules))
+        if path is not None:
+            cited[row.id] = path if row.first is None else f"{path}, {place_of(row.media, row.first, row.last)}"
+    return cited
+
+
+def place_of(media: str, first: int, last: int) -> str:
+    """Some lines or pages: `line 7`, `pages 3–4`."""
+    unit = "page" if media == "pdf" else "line"
+    return f"{unit} {first}" if first == last else f"{unit}s {first}–{last}"

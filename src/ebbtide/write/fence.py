@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ebbtide.checks import check_whole
 from ebbtide.errors import InvalidInput, StaleRevision
 from ebbtide.govern.audit import warn
+from ebbtide.write.claim import hold_claim
 from ebbtide.write.origins import FIELD as ORIGINS
 from ebbtide.write.origins import check_sources
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.types import Caller
+    from ebbtide.write.claim import Claim
     from ebbtide.write.origins import Origin
 
 __all__ = ["check_session_revision", "fenced", "read_session_revision"]
@@ -64,11 +66,16 @@ async def read_session_revision(transaction: Transaction, caller: Caller) -> int
 
 @asynccontextmanager
 async def fenced(
-    engine: Engine, caller: Caller, revision: int | None, origins: Sequence[Origin | None] = ()
+    engine: Engine,
+    caller: Caller,
+    revision: int | None,
+    origins: Sequence[Origin | None] = (),
+    document: Claim | None = None,
 ) -> AsyncGenerator[Transaction]:
     """A transaction to write in, which begins only where the session still is at the revision that was captured.
 
-    The sources of what is written are held to what was read of them in the same way. Nothing of the tenant is forgotten
+    The sources of what is written are held to what was read of them in the same way, and the document that it is a part
+    of to its claim. Nothing of the tenant is forgotten
     until it ends: a forgetting waits before it locks anything, and so does this.
 
     Raises:
@@ -80,6 +87,8 @@ async def fenced(
                 await transaction.run("forget.lock_shared", tenant=caller.tenant)
                 await _check(transaction, caller, revision)
             await check_sources(transaction, caller, origins)
+            if document is not None:
+                await hold_claim(transaction, caller, document)
             yield transaction
     except StaleRevision as error:
         if error.field in (FIELD, ORIGINS):

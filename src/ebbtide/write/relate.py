@@ -40,12 +40,15 @@ async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[
     """The batch with what its new drafts have to do with live memories and with each other.
 
     A draft that says what it supersedes is not compared; nor is a turn of a conversation, save by its subject, since
-    people repeat and contradict themselves as they talk.
+    people repeat and contradict themselves as they talk; nor a passage of a document, which is many statements and not
+    one, and whose next version says by itself what holds now.
     """
     seen = set(known)
     fresh: list[int] = []
     for position, identity in enumerate(batch.identities()):
-        if identity not in seen and batch.statuses[position] == "active" and batch.drafts[position].supersedes is None:
+        draft = batch.drafts[position]
+        alone = draft.supersedes is not None or draft.document is not None
+        if identity not in seen and batch.statuses[position] == "active" and not alone:
             seen.add(identity)
             fresh.append(position)
     near = await _near(engine, caller, batch, fresh, now)

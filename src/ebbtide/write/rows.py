@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.db.vectors import as_halfvecs
-from ebbtide.identifiers import new_id
+from ebbtide.identifiers import document_of, new_id
 from ebbtide.text import content_hash, search_text
 from ebbtide.types import Memory, trusted
 from ebbtide.write.validate import DEFAULT_KIND, Checked
@@ -51,7 +51,8 @@ class Row:
         cls, memory: Memory, embedding: NDArray[np.float32] | None = None, context: NDArray[np.float32] | None = None
     ) -> Row:
         """The row of a memory; two turns of a chat are the same statement only at the same place."""
-        return cls(memory, content_hash(memory.content, memory.chat, memory.seq), embedding, context)
+        digest = content_hash(memory.content, memory.chat, memory.seq, document_of(memory.source))
+        return cls(memory, digest, embedding, context)
 
 
 def from_draft(
@@ -80,7 +81,7 @@ def from_draft(
         labels=draft.labels,
         tags=draft.tags,
         metadata=draft.metadata,
-        source=None,
+        source=None if draft.document is None else str(draft.document),
         subject=draft.subject,
         predicate=draft.predicate,
         importance=max(draft.importance, importance_floor),

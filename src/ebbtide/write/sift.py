@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ebbtide.govern.personal import KINDS, kinds_of, redactions
+from ebbtide.identifiers import document_of
 from ebbtide.text import content_hash
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def screened(row: Row, mode: str | None) -> Row:
     return replace(
         row,
         memory=said if same else said.model_copy(update={"embedding_pending": True}),
-        content_hash=content_hash(said.content, said.chat, said.seq),
+        content_hash=content_hash(said.content, said.chat, said.seq, document_of(said.source)),
         embedding=row.embedding if same else None,
         personal_data=(),
     )

@@ -48,7 +48,7 @@ RESERVED_METADATA = frozenset({
 class Checked:
     """A draft whose every value is acceptable. Times are UTC; `vector`, where given, has norm 1.
 
-    `kind` is None where it was not given, until `with_kind` asks the rules.
+    `kind` is None where it was not given, until `with_kind` asks the rules. `document` is what it is a passage of.
     """
 
     content: str
@@ -74,10 +74,18 @@ class Checked:
     entities: tuple[Named, ...]
     relation: Related | None
     warnings: tuple[str, ...]
+    document: UUID | None = None
 
 
 def validate(
-    draft: Draft, caller: Caller, settings: Settings, *, now: datetime, dimension: int | None, place: str = ""
+    draft: Draft,
+    caller: Caller,
+    settings: Settings,
+    *,
+    now: datetime,
+    dimension: int | None,
+    place: str = "",
+    document: UUID | None = None,
 ) -> Checked:
     """The draft with every default filled in.
 
@@ -114,6 +122,7 @@ def validate(
         entities=check_entities(draft.entities, f"{place}entities"),
         relation=None if draft.relation is None else check_related(draft.relation, f"{place}relation"),
         warnings=tuple(warnings),
+        document=document,
     )
 
 

@@ -26,6 +26,9 @@ WHERE r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s
 ORDER BY r.id LIMIT %(limit)s::integer;
 
 -- name: documents
--- The paths of documents by their ids.
-SELECT d.id, d.path FROM document d
-WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s AND d.id = ANY(%(ids)s::uuid[]);
+-- The documents that memories are passages of, and where in them these stand.
+SELECT m.id, d.namespace, d.path, d.media, p.first, p.last
+FROM memory m
+JOIN document d ON d.tenant_id = m.tenant_id AND d.agent_id = m.agent_id AND d.id = ANY(%(documents)s::uuid[]) AND d.id::text = m.source
+LEFT JOIN passage p ON p.tenant_id = m.tenant_id AND p.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]);

@@ -13,7 +13,7 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.forget:' || %(tena
 -- name: doomed
 -- Locks memories in the order of their ids; those that are forgotten already are left out.
 SELECT m.id, m.agent_id AS agent, m.namespace, m.user_id AS "user", m.chat_id AS chat, m.sequence, m.session_id AS session, m.revision,
-       m.content_hash, m.superseded_by
+       m.content_hash, m.superseded_by, m.source
 FROM memory m
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned'
 ORDER BY m.id FOR NO KEY UPDATE;
@@ -96,6 +96,7 @@ linked AS (DELETE FROM memory_link t WHERE t.tenant_id = %(tenant)s AND t.other_
 made AS (DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
 sources AS (DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.source_id = ANY(%(ids)s::uuid[]) AND t.memory_id <> ALL(%(ids)s::uuid[])
             RETURNING t.source_id AS id),
+passages AS (DELETE FROM passage t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
 turns AS (UPDATE turn t SET content = '', memory_id = NULL FROM turn o
           WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.chat_id = t.chat_id AND o.id = t.id
             AND o.memory_id = ANY(%(ids)s::uuid[]) RETURNING o.memory_id AS id),
@@ -108,7 +109,7 @@ FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency
       UNION ALL SELECT 'conflicts', id FROM older UNION ALL SELECT 'conflicts', id FROM newer
       UNION ALL SELECT 'near duplicates', id FROM links UNION ALL SELECT 'near duplicates', id FROM linked
       UNION ALL SELECT 'origins', id FROM made UNION ALL SELECT 'origins', id FROM sources
-      UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages
+      UNION ALL SELECT 'passages', id FROM passages UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages
       UNION ALL SELECT 'entity changes', id FROM changes
       UNION ALL SELECT DISTINCT ON (resting.id) 'relations', resting.memory_id FROM relations JOIN resting ON resting.id = relations.id) gone
 GROUP BY place, id
@@ -161,6 +162,13 @@ DELETE FROM entity e USING family
 WHERE e.tenant_id = %(tenant)s AND e.id = family.id
   AND (family.root NOT IN (SELECT spoken.root FROM spoken) OR family.id NOT IN (SELECT named.id FROM named))
 RETURNING e.id;
+
+-- name: drop_documents
+-- Of some documents, those of which no passage is left.
+DELETE FROM document d
+WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(documents)s::uuid[])
+  AND NOT EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.source = d.id::text)
+RETURNING d.id;
 
 -- fragment: stones
 stones AS (
@@ -288,6 +296,7 @@ SELECT
         AS near_duplicates,
     (SELECT count(*) FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND (t.memory_id = ANY(%(ids)s::uuid[]) OR t.source_id = ANY(%(ids)s::uuid[])))
         AS origins,
+    (SELECT count(*) FROM passage t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS passages,
     (SELECT count(*) FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS mentions,
     (SELECT count(*) FROM alias_source t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS names,
     (SELECT count(*) FROM entity_change_item t WHERE t.tenant_id = %(tenant)s AND t.item_id = ANY(%(ids)s::uuid[])) AS entity_changes,
@@ -343,6 +352,7 @@ mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 entities AS (DELETE FROM entity t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 sessions AS (DELETE FROM session t WHERE t.tenant_id = %(tenant)s RETURNING t.revision),
 turns AS (DELETE FROM turn t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+passages AS (DELETE FROM passage t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 documents AS (DELETE FROM document t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 holds AS (DELETE FROM legal_hold t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 answers AS (DELETE FROM idempotency t WHERE t.tenant_id = %(tenant)s RETURNING 1),

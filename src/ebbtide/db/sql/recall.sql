@@ -116,7 +116,9 @@ CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN f
 m.superseded_by, m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE AS superseded, m.chat_id, m.sequence,
 m.speaker = %(speaker)s::text AS speaks, m.asks, date_part('epoch', m.created_at) AS created_at,
 date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(timed)s THEN date_part('epoch', coalesce(m.observed_at, m.valid_from)) END AS dated,
-CASE WHEN %(ruled)s THEN m.namespace END AS namespace, m.content_hash
+CASE WHEN %(ruled)s THEN m.namespace END AS namespace,
+-- Passages of different documents have different hashes although they are the same text.
+CASE WHEN m.kind IN ('chunk', 'note') THEN sha256(convert_to(m.content, 'UTF8')) ELSE m.content_hash END AS content_hash
 
 -- fragment: weight_columns
 m.importance, m.confidence, date_part('epoch', m.updated_at) AS updated_at, date_part('epoch', m.valid_from) AS valid_from,

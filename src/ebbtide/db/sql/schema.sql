@@ -153,6 +153,7 @@ CREATE INDEX memory_browse ON memory (tenant_id, agent_id, created_at);
 CREATE INDEX memory_turn ON memory (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
 CREATE INDEX memory_successor ON memory (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_subject ON memory (tenant_id, agent_id, namespace, subject) WHERE subject IS NOT NULL;
+CREATE INDEX memory_source ON memory (tenant_id, source) WHERE source IS NOT NULL;
 CREATE INDEX memory_speaker ON memory (tenant_id, agent_id, speaker) WHERE speaker IS NOT NULL;
 CREATE INDEX memory_pending ON memory (tenant_id, id) WHERE embedding_pending;
 CREATE INDEX memory_words ON memory USING gin (tenant_id, agent_id, search);
@@ -404,17 +405,39 @@ CREATE TABLE turn (
 );
 CREATE INDEX turn_memory ON turn (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
 
+-- A file or a text whose passages are remembered: memories with its id as their source, the last of which takes it along. Without a
+-- content_hash they are not yet, or not quite, those of its last version. Who writes them holds the claim.
 CREATE TABLE document (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
     agent_id text NOT NULL,
     namespace text NOT NULL,
     path text NOT NULL,
-    content_hash bytea NOT NULL,
+    content_hash bytea,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
+    title text NOT NULL DEFAULT '',
+    media text NOT NULL DEFAULT 'text',
+    options_hash bytea,
+    claim uuid,
     PRIMARY KEY (tenant_id, id)
 );
+CREATE UNIQUE INDEX document_path ON document (tenant_id, agent_id, namespace, path);
+
+-- Where in its document a passage stands: on which lines, or pages of a PDF. It moves when something before it changes, and then
+-- this narrow row changes and the memory does not.
+CREATE TABLE passage (
+    tenant_id text NOT NULL,
+    memory_id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    position integer NOT NULL,
+    first integer NOT NULL,
+    last integer NOT NULL,
+    PRIMARY KEY (tenant_id, memory_id),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, document_id) REFERENCES document (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX passage_document ON passage (tenant_id, document_id, position);
 
 CREATE TABLE conflict (
     tenant_id text NOT NULL,
@@ -615,7 +638,7 @@ BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
         'entity', 'entity_alias', 'entity_key', 'mention', 'alias_source', 'relation', 'derivation', 'entity_change',
-        'entity_change_item', 'session', 'turn', 'document', 'conflict', 'memory_link', 'memory_origin',
+        'entity_change_item', 'session', 'turn', 'document', 'passage', 'conflict', 'memory_link', 'memory_origin',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
         'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP

@@ -1,0 +1,174 @@
+"""The commands of documents: ingest, and documents to list, read and forget them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ebbtide.cli.options import given_only, read_input, with_new_store, with_store
+from ebbtide.cli.output import line, paragraph
+from ebbtide.errors import InvalidInput
+from ebbtide.ingested import Ingested
+from ebbtide.read.gather import place_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ebbtide.cli.output import Output
+    from ebbtide.evidence import Forgetting
+    from ebbtide.handle import AsyncEbbtide
+    from ebbtide.ingested import Document, IngestedFile
+
+__all__ = ["documents", "ingest"]
+
+STYLES = {
+    "stored": "bold green",
+    "updated": "bold green",
+    "unchanged": "dim",
+    "skipped": "yellow",
+    "failed": "bold red",
+}
+MANY_SKIPPED = 20
+STANDARD_INPUT = "-"
+
+
+@click.command(short_help="Remember files: Markdown, text, HTML, PDF.")
+@click.argument("paths", nargs=-1, metavar="PATH…")
+@click.option("--namespace", metavar="PATH", help="Where they go; sub-folders go below it.")
+@click.option("--name", metavar="NAME", help="What the document is called in place of its path.")
+@click.option("--kind", type=click.Choice(["chunk", "note"]), help="Passages of files, or notes.  [default: chunk]")
+@click.option("--title", metavar="TEXT", help="The document's title.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag of every passage.")
+@click.option("--label", "labels", multiple=True, metavar="LABEL", help="A category label of every passage.")
+@click.option("--observed-at", metavar="DATE", help="When what they say was noticed.")
+@click.option("--max-tokens", type=int, metavar="N", help="Tokens of a passage at most.  [default: 250]")
+@click.option("--include", multiple=True, metavar="GLOB", help="Of a folder, just such files.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Of a folder, no such files.")
+@click.option("--sync", is_flag=True, help="Show documents whose files are gone; with --token, forget them.")
+@click.option("--token", metavar="TOKEN", help="Forget what the look that gave this token saw.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
+@click.option("--allow-pending", is_flag=True, help="Store even where the embedder fails.")
+@with_new_store
+async def ingest(memory: AsyncEbbtide, out: Output, paths: tuple[str, ...], **options: Any) -> None:
+    """Remember the files and folders at PATH…, or the text on standard input where it is -.
+
+    Another version of a file takes the place of the one before: only what is new in it is embedded, and what is gone
+    from it is forgotten. Exit code 1 says that some file could not be read.
+    """
+    if not paths:
+        raise InvalidInput("No path was given.", field="paths", remedy="Name files or folders, or - for a text.")
+    given = given_only(options)
+    if len(paths) > 1 and (one := next((name for name in ("name", "token") if name in given), None)):
+        raise InvalidInput(f"--{one} goes with a single path.", field=one, remedy="Ingest one path at a time.")
+    found: list[Ingested] = []
+    with out.progress() as tell:
+        for path in paths:
+            source: dict[str, Any] = {"source": path} if path != STANDARD_INPUT else {"text": read_input(None, "text")}
+            if "source" in source and "\n" in path:
+                raise InvalidInput("A path has no line break.", field="paths", remedy="Pipe a text in, and give -.")
+
+            def show(done: int, total: int, path: str = path) -> None:
+                tell(f"Reading {path}, in bytes", done, total)
+
+            found.append(await memory.ingest(**source, **given, progress=show))
+    whole = found[0] if len(found) == 1 else merged(found)
+    out.answer(whole, lambda console: show_ingested(console, whole))
+    if whole.failed:
+        raise click.exceptions.Exit(1)
+
+
+def merged(found: list[Ingested]) -> Ingested:
+    """What became of several paths, in one. A token is for one of them alone."""
+    return Ingested(
+        files=tuple(file for one in found for file in one.files),
+        gone=tuple(document for one in found for document in one.gone),
+        dry_run=found[0].dry_run,
+    )
+
+
+def show_ingested(console: Console, found: Ingested) -> None:
+    """A line for each file, of skipped ones only some, what is gone, and how many became what."""
+    skipped = [file for file in found.files if file.status == "skipped"]
+    for file in [file for file in found.files if file.status != "skipped"] + skipped[:MANY_SKIPPED]:
+        line(console, (f"{file.status:<10}", STYLES[file.status]), file.path, (told_of(file), "dim"))
+        for warning in file.warnings:
+            line(console, " " * 10, (warning, "yellow"))
+    if len(skipped) > MANY_SKIPPED:
+        paragraph(console, (f"… and {len(skipped) - MANY_SKIPPED:,} more were skipped.", "dim"))
+    forgotten = set(found.forgotten)
+    for document in found.gone:
+        what = ("forgotten ", "bold green") if document.id in forgotten else ("gone      ", "yellow")
+        line(console, what, document.path)
+    counts = Counter(file.status for file in found.files)
+    said = ", ".join(f"{counts[name]:,} {name}" for name in STYLES if counts[name])
+    paragraph(console, f"{said or 'Nothing was found'}{', by a dry run' if found.dry_run else ''}.")
+    if found.token is not None:
+        paragraph(console, ("Forget what is gone within 15 minutes with --sync --token ", "dim"), found.token)
+    elif len(forgotten) < len(found.gone):
+        paragraph(console, (f"{len(found.gone):,} documents have no file any more; see --sync.", "dim"))
+
+
+def told_of(file: IngestedFile) -> str:
+    """What else is to be said of a file."""
+    names = ("new", "kept", "forgotten", "held", "dropped", "quarantined")
+    counts = ", ".join(f"{getattr(file, name):,} {name}" for name in names if getattr(file, name))
+    said = file.message or counts
+    return f"  {said}" if said else ""
+
+
+@click.group(short_help="Documents: list, get, forget.")
+def documents() -> None:
+    """Documents: the files and texts that were ingested."""
+
+
+@documents.command("list")
+@click.option("--namespace", "namespaces", multiple=True, metavar="PATTERN", help="In such namespaces.")
+@with_store
+async def list_documents(memory: AsyncEbbtide, out: Output, namespaces: tuple[str, ...]) -> None:
+    """List the documents in the order of namespace and path."""
+    found = await memory.documents.list(namespaces=list(namespaces) or None)
+    out.answer(found, lambda console: show_documents(console, found))
+
+
+def show_documents(console: Console, found: list[Document]) -> None:
+    """A line for each."""
+    for one in found:
+        unfinished = "" if one.complete else "  (incomplete: ingest it again)"
+        line(console, (f"{one.id}  ", "dim"), (one.namespace, "cyan"), f"  {one.path}",
+             (f"  {one.passages:,} passages{unfinished}", "dim"))  # fmt: skip
+
+
+@documents.command("get")
+@click.argument("document", metavar="ID|PATH")
+@click.option("--namespace", metavar="PATH", help="In which namespace, where several have that path.")
+@with_store
+async def get_document(memory: AsyncEbbtide, out: Output, document: str, namespace: str | None) -> None:
+    """Show a document with its passages."""
+    found = await memory.documents.get(document, namespace=namespace)
+    out.answer(found, lambda console: show_document(console, found))
+
+
+def show_document(console: Console, found: Document) -> None:
+    """Its title, and each passage with its place."""
+    show_documents(console, [found])
+    for one in found.contents:
+        where = "held" if one.first is None or one.last is None else place_of(found.media, one.first, one.last)
+        line(console, (f"{one.id}  {where}", "dim"))
+        paragraph(console, one.content)
+
+
+@documents.command("forget")
+@click.argument("document", metavar="ID|PATH")
+@click.option("--namespace", metavar="PATH", help="In which namespace, where several have that path.")
+@with_store
+async def forget_document(memory: AsyncEbbtide, out: Output, document: str, namespace: str | None) -> None:
+    """Forget a document for good, with all its passages."""
+    found = await memory.documents.forget(document, namespace=namespace)
+    out.answer(found, lambda console: show_forgotten(console, found))
+
+
+def show_forgotten(console: Console, found: Forgetting) -> None:
+    """How much went."""
+    line(console, ("forgotten", "bold green"), f"  {found.count:,} memories")

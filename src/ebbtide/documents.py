@@ -1,0 +1,456 @@
+"""Documents: files and folders are ingested, listed, read passage by passage, and forgotten as a whole."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import os
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from anyio import to_thread
+
+from ebbtide.checks import check_flag, check_moment, check_text, check_texts, check_whole, check_word
+from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
+from ebbtide.evidence import Forgetting, Receipt
+from ebbtide.forget.deed import forget_all
+from ebbtide.forget.holds import refuse_held
+from ebbtide.forget.selection import TOKEN_LIFE
+from ebbtide.forget.tombstone import lock
+from ebbtide.govern.access import (
+    DELETE,
+    READ,
+    WRITE,
+    authorise,
+    check_changeable,
+    is_readable,
+    requires,
+    write_namespace,
+)
+from ebbtide.govern.namespaces import read_scope
+from ebbtide.govern.rules import rules_in
+from ebbtide.identifiers import new_id
+from ebbtide.ingest.folder import Entry, readable, walk
+from ebbtide.ingest.reading import open_file
+from ebbtide.ingested import Document, Ingested, IngestedFile, Passage
+from ebbtide.ingestion import FORGOTTEN_AT_ONCE, File, Plan, ingest_file
+from ebbtide.manage import note_read
+from ebbtide.read.personal import mode_on, name_shown
+from ebbtide.read.seen import seen
+from ebbtide.text import is_blank
+from ebbtide.write.rows import memory_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
+    from ebbtide.types import Caller
+
+__all__ = ["PASSAGE_TOKENS", "forget_document", "get_document", "ingest", "list_documents"]
+
+PASSAGE_TOKENS = 250
+"""So long is a passage at most unless told otherwise: the local model reads 254 tokens of a text and nothing after."""
+
+LEAST_TOKENS, MOST_TOKENS = 16, 4_096
+LONGEST_PATH = 1_000
+KINDS = ("chunk", "note")
+PAGE = 500
+# What a look at a folder found that is no file of a document costs nothing and is told without being opened.
+SKIPPED = frozenset({"hidden", "link", "excluded", "not included", "no document"})
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes are read, and how many there are."""
+
+
+@requires(WRITE)
+async def ingest(
+    engine: Engine,
+    caller: Caller,
+    source: str | Path | None = None,
+    *,
+    text: str | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    include: Sequence[str] | str = (),
+    exclude: Sequence[str] | str = (),
+    sync: bool = False,
+    token: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Ingested:
+    """Remember a file, the files of a folder, or a text. See `AsyncEbbtide.ingest`."""
+    plan = plan_of(caller, **options)
+    path, given = source_of(source, text)
+    if name is not None:
+        name = check_text(name, "name", LONGEST_PATH).strip().strip("/")
+        if is_blank(name):
+            raise InvalidInput("name is empty.", field="name", remedy="Leave it out, or give the document a name.")
+    if check_flag(sync, "sync") and (path is None or not path.is_dir()):
+        raise InvalidInput("Only a folder can be synchronised.", field="sync", remedy="Give the folder itself.")
+    if token is not None and not sync:
+        raise InvalidInput("A token confirms a sync.", field="token", remedy="Give sync=True with it.")
+    namespace = write_root(namespace, caller)
+    if given is not None or path is None:
+        return await _ingest_text(engine, caller, given or "", name, namespace, plan, progress)
+    if caller.access is not None and caller.access.tool:
+        raise Forbidden("A tool may not read files.", field="source", remedy="Give it the text itself.")
+    root = name or path_of(path)
+    if not path.is_dir():
+        opened = partial(open_file, path, follow=True)
+        file = File(readable(root), namespace, opened)
+        return await _ingest_files(engine, caller, [file], plan, progress, [path])
+    globs = [check_texts(one, field) for one, field in ((include, "include"), (exclude, "exclude"))]
+    entries = await to_thread.run_sync(lambda: list(walk(path, namespace, *globs)))
+    prefix = "" if root == "." else f"{readable(root)}/"
+    found = await _ingest_entries(engine, caller, entries, prefix, plan, progress)
+    gone = await _gone(engine, caller, path, prefix, namespace, entries)
+    if not (sync and gone):
+        return found.model_copy(update={"gone": gone})
+    return await _synchronise(engine, caller, found, gone, token, plan.dry_run)
+
+
+def write_root(namespace: str | None, caller: Caller) -> str:
+    """The namespace that the files go to, those of folders within below it; each is checked as it is written."""
+    if namespace is not None and caller.access is not None:
+        return check_text(namespace, "namespace", LONGEST_PATH)
+    return write_namespace(namespace, caller, "namespace")
+
+
+def source_of(source: Any, text: Any) -> tuple[Path | None, str | None]:
+    """The path, or the text, that was given; one with a line break is a text.
+
+    Raises:
+        InvalidInput: both or none was given, or there is nothing at the path.
+    """
+    if (source is None) == (text is None):
+        raise InvalidInput("Give a path or a text.", field="source", remedy="Give one of source and text.")
+    if text is not None:
+        return None, check_text(text, "text", 2**31)
+    if isinstance(source, str) and "\n" in source:
+        return None, check_text(source, "source", 2**31)
+    if not isinstance(source, str | Path) or "\0" in str(source) or not str(source):
+        raise InvalidInput("source is no path.", field="source", remedy="Give the path of a file or a folder.")
+    path = Path(source)
+    if not os.path.lexists(path):
+        raise InvalidInput(
+            f"There is no file or folder {readable(str(path))[:200]!r}.",
+            field="source",
+            remedy="Check the path; give what is no path as text=….",
+        )
+    return path, None
+
+
+def path_of(path: Path) -> str:
+    """What a document is called: the path as it was given, without detours; one that leads upwards from the root on."""
+    plain = os.path.normpath(path)
+    upwards = Path(plain).parts[:1] == ("..",)
+    return Path(os.path.normpath(Path.cwd() / plain) if upwards else plain).as_posix()
+
+
+def plan_of(
+    caller: Caller,
+    *,
+    kind: str = "chunk",
+    title: str | None = None,
+    tags: Sequence[str] | str = (),
+    labels: Sequence[str] | str = (),
+    observed_at: Any = None,
+    max_tokens: int | None = None,
+    allow_pending: bool = False,
+    dry_run: bool = False,
+) -> Plan:
+    """How the files are to be remembered.
+
+    Raises:
+        InvalidInput: an argument is not acceptable; the error names it.
+    """
+    tokens = PASSAGE_TOKENS if max_tokens is None else check_whole(max_tokens, "max_tokens", LEAST_TOKENS, MOST_TOKENS)
+    named = None if title is None else " ".join(check_text(title, "title", 200).split())
+    return Plan(
+        kind=check_word(kind, "kind", KINDS, "a kind of passage"),
+        title=named or None,
+        tags=check_texts(tags, "tags"),
+        labels=check_texts(labels, "labels"),
+        observed_at=check_moment(observed_at, "observed_at", caller.timezone),
+        max_tokens=tokens,
+        allow_pending=check_flag(allow_pending, "allow_pending"),
+        dry_run=check_flag(dry_run, "dry_run"),
+    )
+
+
+async def _ingest_text(
+    engine: Engine, caller: Caller, text: str, name: str | None, namespace: str, plan: Plan, progress: Progress | None
+) -> Ingested:
+    content = text.encode()
+    path = name or f"text-{hashlib.sha256(content).hexdigest()[:12]}"
+    file = File(readable(path), namespace, lambda: io.BytesIO(content), "markdown")
+    return await _ingest_files(engine, caller, [file], plan, progress, [], len(content))
+
+
+async def _ingest_files(
+    engine: Engine,
+    caller: Caller,
+    files: Sequence[File],
+    plan: Plan,
+    progress: Progress | None,
+    paths: Sequence[Path],
+    size: int = 0,
+) -> Ingested:
+    """One file after another; `progress` hears how far they are."""
+    sizes = [size_of(path) for path in paths] or [size]
+    total, before = sum(sizes), 0
+    outcomes: list[IngestedFile] = []
+    for file, own in zip(files, sizes, strict=True):
+        start = before
+
+        def tell(done: int, start: int = start, own: int = own) -> None:
+            if progress is not None:
+                progress(start + min(done, own), total)
+
+        outcomes.append(await ingest_file(engine, caller, file, plan, tell))
+        before += own
+        tell(own)
+    return Ingested(files=tuple(outcomes), dry_run=plan.dry_run)
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 where it cannot be looked at."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+async def _ingest_entries(
+    engine: Engine, caller: Caller, entries: Sequence[Entry], prefix: str, plan: Plan, progress: Progress | None
+) -> Ingested:
+    """The files of a folder, and what was left alone in it."""
+    read = [entry for entry in entries if entry.reason is None]
+    files = [
+        File(f"{prefix}{entry.name}", entry.namespace, partial(open_file, entry.path, follow=False)) for entry in read
+    ]
+    done = await _ingest_files(engine, caller, files, plan, progress, [entry.path for entry in read]) if files else None
+    left = [
+        IngestedFile(
+            path=f"{prefix}{entry.name}",
+            namespace=entry.namespace,
+            status="skipped" if entry.reason in SKIPPED else "failed",
+            reason=entry.reason,
+            message=entry.message,
+        )
+        for entry in entries
+        if entry.reason is not None
+    ]
+    outcomes = sorted([*(done.files if done else ()), *left], key=lambda one: one.path)
+    return Ingested(files=tuple(outcomes), dry_run=plan.dry_run)
+
+
+async def _gone(
+    engine: Engine, caller: Caller, root: Path, prefix: str, namespace: str, entries: Sequence[Entry]
+) -> tuple[Document, ...]:
+    """The documents that came from a folder and whose files are there no more, or go to another namespace now."""
+    places = {f"{prefix}{entry.name}": entry.namespace for entry in entries if entry.reason is None}
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.named("document.list", tenant=caller.tenant, agent=caller.agent)
+    under = [
+        document_from(row)
+        for row in rows
+        if is_readable(caller, row.namespace)
+        and row.path.startswith(prefix)
+        and (row.namespace == namespace or row.namespace.startswith(f"{namespace}."))
+    ]
+
+    def missing() -> tuple[Document, ...]:
+        return tuple(
+            one
+            for one in under
+            if places.get(one.path, one.namespace) != one.namespace
+            or not os.path.lexists(root / one.path.removeprefix(prefix))
+        )
+
+    return await to_thread.run_sync(missing)
+
+
+async def _synchronise(
+    engine: Engine, caller: Caller, found: Ingested, gone: tuple[Document, ...], token: str | None, dry_run: bool
+) -> Ingested:
+    """Forget the documents whose files are gone, if that is what was seen; else give the token of this look."""
+    now = engine.clock.now()
+    if token is None or dry_run:
+        return found.model_copy(update={"gone": gone, "token": make_token(gone, now + TOKEN_LIFE)})
+    check_token(token, gone, now)
+    caller = await authorise(engine, caller, DELETE, verb="ingest")
+    for one in gone:
+        await forget_document(engine, caller, one.id)
+    return found.model_copy(update={"forgotten": tuple(one.id for one in gone)})
+
+
+def make_token(gone: Sequence[Document], ends: datetime) -> str:
+    """What confirms that just these documents are meant to be forgotten."""
+    seconds = int(ends.timestamp())
+    meant = [f"{seconds}", *sorted(f"{one.id} {one.updated_at.isoformat()}" for one in gone)]
+    return f"{seconds}-{hashlib.sha256(' '.join(meant).encode()).hexdigest()}"
+
+
+def check_token(token: Any, gone: Sequence[Document], now: datetime) -> None:
+    """Accept the token of a look that saw the same documents gone.
+
+    Raises:
+        InvalidInput: it is no token.
+        Conflict: it has expired, or others are gone now.
+    """
+    seconds = token.partition("-")[0] if isinstance(token, str) else ""
+    if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > len("99999999999"):
+        raise InvalidInput("That is no token.", field="token", remedy="Look with sync=True first, and give its token.")
+    ends = now + timedelta(seconds=int(seconds) - now.timestamp())
+    if ends <= now or not hmac.compare_digest(make_token(gone, ends).encode(), token.encode(errors="replace")):
+        raise Conflict(
+            "Other files are gone than the look saw, or it was too long ago.",
+            field="token",
+            remedy="Look again with sync=True; nothing was forgotten.",
+        )
+
+
+@requires(READ)
+async def list_documents(
+    engine: Engine, caller: Caller, *, namespaces: Sequence[str] | str | None = None
+) -> list[Document]:
+    """The documents whose namespaces the caller may read, in the order of namespace and path."""
+    scope = read_scope(namespaces, caller)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rules = await rules_in(engine, transaction, caller.tenant)
+        rows = await transaction.named("document.list", tenant=caller.tenant, agent=caller.agent)
+    found = [document_from(row) for row in rows if scope.covers(row.namespace)]
+    return [made for one in found if (made := shown_document(one, rules)) is not None]
+
+
+def document_from(row: Any) -> Document:
+    """A document from its row."""
+    return Document(**row._asdict())
+
+
+def shown_document(document: Document, rules: RuleBook) -> Document | None:
+    """The document as the rules on personal data let its name be seen; None where it is withheld."""
+    mode = mode_on(document.namespace, None, rules)
+    path, title = name_shown(document.path, mode), name_shown(document.title, mode)
+    if path is None or title is None:
+        return None
+    return document.model_copy(update={"path": path, "title": title})
+
+
+@requires(READ)
+async def get_document(
+    engine: Engine, caller: Caller, document: UUID | str, *, namespace: str | None = None
+) -> Document:
+    """A document with its passages. See `AsyncDocuments.get`."""
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        found = await find_document(transaction, caller, document, namespace)
+        rows = await transaction.all(
+            "document.passages", tenant=caller.tenant, agent=caller.agent, source=str(found.id)
+        )
+        places = {row[0]: row[1:] for row in rows}
+        passages: list[Passage] = []
+        ids = list(places)
+        for start in range(0, len(ids), PAGE):
+            part = ids[start : start + PAGE]
+            read = await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=part)
+            memories = {
+                one.id: one for one in await seen(engine, transaction, caller, [memory_of(row) for row in read])
+            }
+            passages += [
+                Passage(
+                    id=id_, position=places[id_][0], first=places[id_][1], last=places[id_][2],
+                    breadcrumb=str(memories[id_].metadata.get("breadcrumb", "")), content=memories[id_].content,
+                )
+                for id_ in part
+                if id_ in memories
+            ]  # fmt: skip
+        rules = await rules_in(engine, transaction, caller.tenant)
+    shown = found if caller.access is None else shown_document(found, rules)
+    if shown is None:
+        raise missing(document)
+    note_read(engine, caller, "documents.get", tuple(one.id for one in passages))
+    return shown.model_copy(update={"contents": tuple(passages)})
+
+
+async def find_document(
+    transaction: Transaction, caller: Caller, document: UUID | str, namespace: str | None
+) -> Document:
+    """The document of an id, or at a path.
+
+    Raises:
+        InvalidInput: several namespaces have one at that path.
+        NotFound: the caller can see none.
+    """
+    try:
+        id_ = document if isinstance(document, UUID) else UUID(document)
+    except (ValueError, TypeError, AttributeError):
+        id_ = None
+    whose = {"tenant": caller.tenant, "agent": caller.agent}
+    if id_ is not None:
+        rows = await transaction.named("document.by_id", **whose, id=id_)
+    else:
+        rows = await transaction.named("document.by_path", **whose, path=check_text(document, "document", LONGEST_PATH))
+    found = [
+        document_from(row) for row in rows if namespace in (None, row.namespace) and is_readable(caller, row.namespace)
+    ]
+    if len(found) > 1:
+        names = ", ".join(one.namespace for one in found[:5])
+        raise InvalidInput(
+            f"There is a document of that path in {names}.",
+            field="namespace",
+            remedy="Say which is meant, or give its id.",
+        )
+    if not found:
+        raise missing(document)
+    return found[0]
+
+
+def missing(document: Any) -> NotFound:
+    """What is said of a document that is not there, or that the caller may not see."""
+    return NotFound(
+        f"There is no document {str(document)[:200]!r}.",
+        field="document",
+        remedy="List the documents to see which are.",
+    )
+
+
+@requires(DELETE)
+async def forget_document(
+    engine: Engine, caller: Caller, document: UUID | str, *, namespace: str | None = None
+) -> Forgetting:
+    """Forget a document with all its passages. See `AsyncDocuments.forget`."""
+    now = engine.clock.now()
+    async with engine.database.transaction(caller.tenant) as transaction:
+        found = await find_document(transaction, caller, document, namespace)
+        check_changeable(caller, found.namespace, missing(document), deletes=True)
+        await lock(transaction, caller.tenant)
+        await refuse_held(transaction, caller.tenant, await _ids(transaction, caller, found.id), now)
+        # Whoever is just reading the document loses the claim, and writes nothing of it any more.
+        await transaction.run("document.open", tenant=caller.tenant, id=found.id, claim=new_id(now))
+    receipts: list[Receipt] = []
+    while True:
+        async with engine.database.transaction(caller.tenant) as transaction:
+            await lock(transaction, caller.tenant)
+            ids = (await _ids(transaction, caller, found.id))[:FORGOTTEN_AT_ONCE]
+            receipts += await forget_all(transaction, caller, ids, now, operation="forget document")
+            if not ids:
+                await transaction.run("forget.drop_documents", tenant=caller.tenant, documents=[found.id])
+                break
+    engine.scopes.forget(caller.tenant)
+    engine.reranks.forget(caller.tenant)
+    return Forgetting(
+        dry_run=False, count=len(receipts), ids=tuple(one.id for one in receipts), receipts=tuple(receipts)
+    )
+
+
+async def _ids(transaction: Transaction, caller: Caller, document: UUID) -> list[UUID]:
+    rows = await transaction.all("document.chunks", tenant=caller.tenant, agent=caller.agent, source=str(document))
+    return [row[0] for row in rows]

@@ -1,0 +1,1 @@
+"""From a file to the passages that are remembered of it."""
