@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Receipt,
         ReceiptCheck,
     )
+    from ebbtide.findings import Extracted, Extraction, Found, Mentioned, Rejected
     from ebbtide.govern.policies import EffectivePolicy, Policy
     from ebbtide.handle import AsyncEbbtide
     from ebbtide.ingested import Document, Ingested, IngestedFile, Passage
@@ -77,8 +78,11 @@ __all__ = [
     "EntityPage",
     "Erasure",
     "Explanation",
+    "Extracted",
+    "Extraction",
     "Filter",
     "Forgetting",
+    "Found",
     "GraphPath",
     "Hit",
     "Hold",
@@ -87,6 +91,7 @@ __all__ = [
     "IngestedFile",
     "Job",
     "Memory",
+    "Mentioned",
     "Named",
     "Neighbourhood",
     "Omission",
@@ -97,6 +102,7 @@ __all__ = [
     "Recall",
     "Receipt",
     "ReceiptCheck",
+    "Rejected",
     "Related",
     "Relation",
     "Relevance",
@@ -135,8 +141,11 @@ _HOMES = {
     "EntityPage": "ebbtide.knowledge",
     "Erasure": "ebbtide.evidence",
     "Explanation": "ebbtide.types",
+    "Extracted": "ebbtide.findings",
+    "Extraction": "ebbtide.findings",
     "Filter": "ebbtide.read.where",
     "Forgetting": "ebbtide.evidence",
+    "Found": "ebbtide.findings",
     "GraphPath": "ebbtide.knowledge",
     "Hit": "ebbtide.types",
     "Hold": "ebbtide.evidence",
@@ -145,6 +154,7 @@ _HOMES = {
     "IngestedFile": "ebbtide.ingested",
     "Job": "ebbtide.types",
     "Memory": "ebbtide.types",
+    "Mentioned": "ebbtide.findings",
     "Named": "ebbtide.knowledge",
     "Neighbourhood": "ebbtide.knowledge",
     "Omission": "ebbtide.blocks",
@@ -155,6 +165,7 @@ _HOMES = {
     "Recall": "ebbtide.types",
     "Receipt": "ebbtide.evidence",
     "ReceiptCheck": "ebbtide.evidence",
+    "Rejected": "ebbtide.findings",
     "Related": "ebbtide.knowledge",
     "Relation": "ebbtide.knowledge",
     "Relevance": "ebbtide.rank.relevance",

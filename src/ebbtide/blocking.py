@@ -272,6 +272,7 @@ class Ebbtide:
     update_importance = blocking(AsyncEbbtide.update_importance)
     feedback = blocking(AsyncEbbtide.feedback)
     record_run = blocking(AsyncEbbtide.record_run)
+    extract = blocking(AsyncEbbtide.extract)
     session_revision = blocking(AsyncEbbtide.session_revision)
     import_records = blocking(AsyncEbbtide.import_records)
     ingest = blocking(AsyncEbbtide.ingest)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Database
     from ebbtide.db.migrate import StoreFacts
     from ebbtide.models.classifier import Classifier
+    from ebbtide.models.extractor import Extractor
     from ebbtide.models.intents import IntentModel
     from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.settings import Settings
@@ -53,6 +54,7 @@ class Engine:
     governance: GovernanceCache = field(default_factory=GovernanceCache)
     classifier: Classifier | None = None
     intent_model: IntentModel | None = None
+    extractor: Extractor | None = None
     intents: IntentCache = field(default_factory=IntentCache)
     reranker: Reranker | None = None
     reranks: RerankCache = field(default_factory=RerankCache)

@@ -17,7 +17,9 @@ from ebbtide.read.seen import hidden_among
 from ebbtide.remember import remember_many
 from ebbtide.types import Draft
 from ebbtide.write.echo import without_echo
+from ebbtide.write.fence import read_session_revision
 from ebbtide.write.validate import check_share
+from ebbtide.write.wanted import extraction_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -281,6 +283,7 @@ async def record_run(
     task: str | None = None,
     chat: str | None = None,
     session_revision: int | None = None,
+    extract: bool | None = None,
 ) -> list[Remembered]:
     """Remember what was asked and answered in a run. See `AsyncEbbtide.record_run`."""
     place = await rebound(engine, caller, verb="record_run", task=task, chat=chat)
@@ -297,7 +300,15 @@ async def record_run(
     ]
     if not succeeded or not drafts:
         return []
-    return await remember_many(engine, place, drafts, session_revision=session_revision)
+    wanted = engine.settings.extractor != "off" if extract is None else check_flag(extract, "extract")
+    if not wanted:
+        return await remember_many(engine, place, drafts, session_revision=session_revision)
+    captured = session_revision
+    if captured is None and place.session is not None:
+        async with engine.database.transaction(place.tenant, snapshot=True) as transaction:
+            captured = await read_session_revision(transaction, place)
+    follow = extraction_of(place, by_model=engine.extractor is not None, session_revision=captured)
+    return await remember_many(engine, place, drafts, session_revision=session_revision, follow=follow)
 
 
 async def _live_successor(transaction: Transaction, caller: Caller, memory: Memory, now: datetime) -> UUID | None:

@@ -24,6 +24,7 @@ from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
 from ebbtide.models.classifier import create_classifier
+from ebbtide.models.extractor import create_extractor
 from ebbtide.models.intents import create_intent_model
 from ebbtide.models.rerank import create_reranker
 from ebbtide.models.tokens import create_counter
@@ -78,6 +79,11 @@ class Store:
             self.settings.intent_model,
             api_key=self.settings.intent_model_api_key,
             timeout_seconds=self.settings.intent_model_timeout_seconds,
+        )
+        self.extractor = create_extractor(
+            self.settings.extractor,
+            api_key=self.settings.extractor_api_key,
+            timeout_seconds=self.settings.extractor_timeout_seconds,
         )
         self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
         judge = self.settings.reranker if isinstance(reranker, str) and not reranker else reranker
@@ -171,12 +177,14 @@ class Store:
             self._exits.push_async_callback(self.classifier.close)
         if self.intent_model is not None:
             self._exits.push_async_callback(self.intent_model.close)
+        if self.extractor is not None:
+            self._exits.push_async_callback(self.extractor.close)
         if self._owns_reranker and self.reranker is not None:
             self._exits.push_async_callback(self.reranker.close)
         counter = self._tokenizer or create_counter(self.embedder, identity and identity.name)
         engine = Engine(
             database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier,
-            intent_model=self.intent_model, reranker=self.reranker, counter=counter,
+            intent_model=self.intent_model, extractor=self.extractor, reranker=self.reranker, counter=counter,
         )  # fmt: skip
         self._begin_background(engine)
         self._engine = engine

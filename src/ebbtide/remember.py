@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ebbtide.write.claim import Claim
     from ebbtide.write.origins import Origin
     from ebbtide.write.relation import Relation
+    from ebbtide.write.wanted import Follow
 
 __all__ = ["check_all", "remember_many"]
 
@@ -74,12 +75,13 @@ async def remember_many(
     session_revision: int | None = None,
     origins: Sequence[Origin | None] = (),
     document: Claim | None = None,
+    follow: Follow | None = None,
 ) -> list[Remembered]:
     """Write memories in one transaction: all of them, or none.
 
     `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
     that of the caller's session when the work on these drafts began, and `origins` what each was made from. They are
-    passages of the `document`, where one is claimed.
+    passages of the `document`, where one is claimed. `follow` comes last in the transaction.
 
     Raises:
         StaleRevision: something of the session, or of what they were made from, was forgotten since.
@@ -111,6 +113,8 @@ async def remember_many(
         try:
             async with fenced(engine, caller, session_revision, origins, document) as transaction:
                 stored = await store(engine, transaction, caller, batch, known, now)
+                if follow is not None:
+                    await follow(transaction, new_among(stored))
         except StaleRevision:
             raise
         except Conflict:
@@ -123,6 +127,13 @@ async def remember_many(
         answers.update(stored)
         break
     return await answers_seen(engine, caller, [answers[place] for place in range(len(checked))])
+
+
+def new_among(stored: Mapping[int, Remembered]) -> list[Memory]:
+    """The memories that a write made and that are recalled; a duplicate was there before."""
+    answers = [stored[place] for place in sorted(stored)]
+    made = [one.memory for one in answers if one.outcome not in ("duplicate", "echo")]
+    return [memory for memory in made if memory is not None and memory.status == "active"]
 
 
 async def answers_seen(engine: Engine, caller: Caller, answers: list[Remembered]) -> list[Remembered]:

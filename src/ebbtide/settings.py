@@ -63,6 +63,15 @@ class Settings(BaseModel):
     intent_model_timeout_seconds: float = Field(
         2.0, gt=0, le=600, description="How long a recall may wait for an answer of the intent model, in seconds."
     )
+    extractor: str = Field(
+        "off",
+        description="Who reads facts from what runs said: `off`, `rules`, or the chat model "
+        "`http(s)://host/v1#model` of an OpenAI-compatible endpoint; `fake` in tests.",
+    )
+    extractor_api_key: str | None = Field(None, repr=False, description="The bearer token sent to the extractor.")
+    extractor_timeout_seconds: float = Field(
+        60.0, gt=0, le=3_600, description="How long one answer of the extractor may take, in seconds."
+    )
     reranker: str | None = Field(
         None,
         description="The model that may order the best candidates anew: `fake`, the folder of a cross-encoder with "

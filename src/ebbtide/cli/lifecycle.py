@@ -113,17 +113,24 @@ async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: An
 @click.argument("asked", metavar="INPUT")
 @click.argument("answered", metavar="OUTPUT", required=False)
 @click.option("--failed", is_flag=True, help="The run failed: nothing is kept.")
+@click.option("--extract/--no-extract", default=None, help="Have a job read its facts; the setting decides otherwise.")
 @session_revision_option
 @with_new_store
 async def record_run(
-    memory: AsyncEbbtide, out: Output, asked: str, answered: str | None, failed: bool, session_revision: int | None
+    memory: AsyncEbbtide,
+    out: Output,
+    asked: str,
+    answered: str | None,
+    failed: bool,
+    extract: bool | None,
+    session_revision: int | None,
 ) -> None:
     """Remember the INPUT of a run, from 80 characters on, and its OUTPUT; without it, or with -, standard input.
 
     A context block within them is left out. --task and --chat say where the run was.
     """
     remembered = await memory.record_run(
-        asked, text_of(answered, "output"), succeeded=not failed, session_revision=session_revision
+        asked, text_of(answered, "output"), succeeded=not failed, session_revision=session_revision, extract=extract
     )
     out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
 

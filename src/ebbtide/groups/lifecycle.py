@@ -153,12 +153,14 @@ class LifecycleVerbs:
         task: str | None = None,
         chat: str | None = None,
         session_revision: int | None = None,
+        extract: bool | None = None,
     ) -> list[Remembered]:
         """Remember what was asked and answered in a run of the agent, in the default namespace; answers in that order.
 
         The request is kept from 80 characters on, the answer always, neither where the run failed. Both are messages,
         labelled episodic and tagged `run_input` and `run_output`. A context block within them is left out, and an
         answer that is nothing else is an echo. `task` and `chat` say where the run was, in place of the handle's.
+        `extract` has a job read the facts of what is new, as `extract` does; without, the setting `extractor` decides.
 
         Raises:
             InvalidInput: a text or a name is not acceptable.
@@ -167,7 +169,7 @@ class LifecycleVerbs:
         """
         return await lifecycle.record_run(
             await self.engine(), self.caller, input, output, succeeded=succeeded, task=task, chat=chat,
-            session_revision=session_revision,
+            session_revision=session_revision, extract=extract,
         )  # fmt: skip
 
     async def session_revision(self: Handle) -> int:

@@ -21,10 +21,12 @@ from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
 from ebbtide.errors import EbbtideError, StaleRevision
 from ebbtide.jobs.embedding import RESUME_EMBEDDING, embed_pending, enqueue_resumption, resume_embedding
+from ebbtide.jobs.extracting import extract_memories
 from ebbtide.jobs.fading import FADE, FADE_SCHEDULE, FADE_TENANT, fade, fade_tenant
 from ebbtide.jobs.index import BUILD_VECTOR_INDEX, build_vector_index
 from ebbtide.jobs.upkeep import TIDY, TIDY_TENANT, tidy, tidy_tenant
 from ebbtide.write.pending import EMBED_PENDING
+from ebbtide.write.wanted import EXTRACT_MEMORIES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,6 +62,7 @@ class Task:
 
 
 TASKS = {
+    EXTRACT_MEMORIES: Task(extract_memories),
     EMBED_PENDING: Task(embed_pending, EMBEDDING_QUEUE),
     RESUME_EMBEDDING: Task(resume_embedding, EMBEDDING_QUEUE, "7 * * * *"),
     BUILD_VECTOR_INDEX: Task(build_vector_index),

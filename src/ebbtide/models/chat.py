@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from anyio import fail_after
@@ -17,6 +17,10 @@ from ebbtide.models.vectors import encodable
 __all__ = ["ChatModel", "create_chat_model", "read_answer"]
 
 MOST_TOKENS = 200
+MOST_BYTES = 4_000_000
+OK = 200
+# What a server answers that does not know how to hold its model to a schema, or not to this one.
+REFUSALS = frozenset({400, 404, 415, 422, 501})
 FENCE = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL)
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -41,7 +45,7 @@ class Completion(BaseModel, strict=True, hide_input_in_errors=True):
 
 
 class ChatModel:
-    """A chat model behind an OpenAI-compatible endpoint, asked once for each answer.
+    """A chat model behind an OpenAI-compatible endpoint, asked for one answer at a time.
 
     `url` is the server, its API (`https://api.openai.com/v1`) or the endpoint's whole path. `timeout_seconds` bounds a
     request from start to end; nothing is sent again. `role` is what errors call it.
@@ -58,39 +62,68 @@ class ChatModel:
         self._model = model
         self._connections = Connections(sendable_key(api_key))
         self._timeout_seconds = timeout_seconds
+        self._takes_schema = True
 
-    async def ask(self, task: str, data: Mapping[str, str]) -> bytes:
+    async def ask(
+        self,
+        task: str,
+        data: Mapping[str, str],
+        *,
+        schema: type[BaseModel] | None = None,
+        turns: Sequence[tuple[str, str]] = (),
+        most_tokens: int = MOST_TOKENS,
+        most_bytes: int = MOST_BYTES,
+    ) -> bytes:
         """The body of the completion for a task, with the data as a JSON object of its own.
 
-        Raises `ModelUnavailable` when the model does not answer.
+        The server is told the `schema` of the answer; one that refuses a request for that is asked without, from then
+        on. `turns` are what was said since, each with its role.
+
+        Raises `ModelUnavailable` when the model does not answer, and `ModelInvalid` when the body is longer than
+        `most_bytes`.
         """
         told = json.dumps({name: encodable(value) for name, value in data.items()}, ensure_ascii=False)
-        return await self._post(
-            {
-                "model": self._model,
-                "temperature": 0,
-                "max_tokens": MOST_TOKENS,
-                "messages": [{"role": "system", "content": task}, {"role": "user", "content": told}],
-            }
-        )
+        messages = [("system", task), ("user", told), *turns]
+        request: dict[str, object] = {
+            "model": self._model,
+            "temperature": 0,
+            "max_tokens": most_tokens,
+            "messages": [{"role": role, "content": content} for role, content in messages],
+        }
+        if schema is not None and self._takes_schema:
+            form = {"name": schema.__name__.lower(), "strict": True, "schema": schema.model_json_schema()}
+            told_form = {"response_format": {"type": "json_schema", "json_schema": form}}
+            status, body = await self._send({**request, **told_form}, most_bytes)
+            if status not in REFUSALS:
+                return self._checked(status, body)
+            self._takes_schema = False
+        return self._checked(*await self._send(request, most_bytes))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._connections.close()
 
-    async def _post(self, request: dict[str, object]) -> bytes:
+    def _checked(self, status: int, body: bytes) -> bytes:
+        if status != OK:
+            raise ModelUnavailable(f"The {self.role} answers with status {status}.")
+        return body
+
+    async def _send(self, request: dict[str, object], most_bytes: int) -> tuple[int, bytes]:
         from httpx import HTTPError, InvalidURL
 
+        body = bytearray()
         try:
             with fail_after(self._timeout_seconds):
-                response = await self._connections.client.post(self._endpoint, json=request)
+                async with self._connections.client.stream("POST", self._endpoint, json=request) as response:
+                    async for part in response.aiter_bytes():
+                        body += part
+                        if len(body) > most_bytes:
+                            raise ModelInvalid(f"The {self.role}'s answer has more than {most_bytes:,} bytes.")
         except TimeoutError as exc:
             raise ModelUnavailable(f"The {self.role} gave no answer within {self._timeout_seconds:g} s.") from exc
         except (HTTPError, InvalidURL) as exc:
             raise ModelUnavailable(f"The {self.role} cannot be reached ({type(exc).__name__}).") from exc
-        if response.status_code != 200:
-            raise ModelUnavailable(f"The {self.role} answers with status {response.status_code}.")
-        return response.content
+        return response.status_code, bytes(body)
 
 
 def read_answer(body: bytes, form: type[Answer], complaint: str) -> Answer:
@@ -99,12 +132,17 @@ def read_answer(body: bytes, form: type[Answer], complaint: str) -> Answer:
     Raises `ModelInvalid` with the complaint where the body is no completion, or the model said anything else.
     """
     try:
-        choices = Completion.model_validate_json(body).choices
-        said = choices[0].message.content if choices else ""
+        said = said_in(body)
         fenced = FENCE.match(said)
         return form.model_validate_json(fenced[1] if fenced else said)
     except ValidationError as exc:
         raise ModelInvalid(complaint) from exc
+
+
+def said_in(body: bytes) -> str:
+    """The model's words in the body of a completion. Raises `ValidationError` where it is none."""
+    choices = Completion.model_validate_json(body).choices
+    return choices[0].message.content if choices else ""
 
 
 def create_chat_model(

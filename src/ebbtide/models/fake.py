@@ -1,4 +1,4 @@
-"""An embedder and a reranker for tests: no model, the same on every machine, near where texts share words."""
+"""An embedder, a reranker and an extractor for tests: no model, and the same on every machine."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbtide.errors import InvalidInput
+from ebbtide.findings import Findings, FoundFact, Name
 from ebbtide.models.protocols import ModelIdentity
 from ebbtide.models.vectors import unit_rows
 
-__all__ = ["FakeEmbedder", "FakeReranker"]
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["FakeEmbedder", "FakeExtractor", "FakeReranker"]
 
 LEAST_DIMENSION = 16
 WORDS_CACHED = 32_768
@@ -22,6 +27,7 @@ DIGEST_BYTES = 64
 # Chinese, Japanese and Korean write words without spaces between them: there each character counts as a word.
 CHARACTER_WORDS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 WORD = re.compile(rf"[{CHARACTER_WORDS}]|[^\W{CHARACTER_WORDS}]+")
+STATEMENT = re.compile(r"\b([A-Z]\w*) ([a-z]\w*) ([A-Z]\w*)\.")
 ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e)$")
 
 
@@ -86,6 +92,31 @@ class FakeReranker:
         asked = {stem(word) for word in WORD.findall(query)}
         held = [{stem(word) for word in WORD.findall(document)} for document in documents]
         return np.array([len(asked & words) / max(len(asked), 1) for words in held], dtype=np.float64)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class FakeExtractor:
+    """Deterministic facts without a model: every sentence of three words whose first and last are capitalised.
+
+    "Ann knows Bob." says that Ann, a person, `knows` Bob, another one.
+    """
+
+    @property
+    def name(self) -> str:
+        """`model:fake`."""
+        return "model:fake"
+
+    async def extract(self, text: str, *, speaker: str | None, observed_at: datetime | None) -> Findings:  # noqa: ARG002 - the protocol's arguments
+        """The facts of a text, each with its two names."""
+        facts: list[FoundFact] = []
+        for match in STATEMENT.finditer(text):
+            names = [Name(match[place], "PERSON", match.start(place), match.end(place)) for place in (1, 3)]
+            said = FoundFact(match[0], *match.span(), names[0], match[2], match[3], names[1], "fact", 0.8, 0.5, "model")
+            facts.append(said)
+        named = {name.text: name for fact in facts for name in (fact.subject, fact.object_name) if name is not None}
+        return Findings(tuple(facts), tuple(named.values()))
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -145,6 +145,9 @@ MULTI_VALUED = _words(
     visits visited meet met have has own owns use uses want wants need needs read watched watches play plays
     attend attended mention mentions said says did does interest interests interested hobby hobbies skill skills
     language languages friend friends friend_of knows_person child children sibling siblings pet pets allergy
-    allergies member_of related_to note notes event events tag tags mentions_of part_of contains includes
+    allergies allergic_to diagnosed_with intolerant_of worked_at lived_in liked avoids used was_member_of
+    was_married_to manages leads skilled_in speaks learning works_on studied_at founded sister brother son daughter
+    cousin aunt uncle niece nephew grandmother grandfather roommate colleague mentor neighbour doctor coach teacher
+    partner member_of related_to note notes event events tag tags mentions_of part_of contains includes
     """
 )

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ebbtide.findings import FoundFact
 from ebbtide.write.extract.rules import extract
-from ebbtide.write.extract.values import FoundFact
 
 STATED = [
     ("Ann works at Acme.", "works_at", "Ann works at Acme."),
@@ -84,7 +84,8 @@ SILENT = [
     # Denials.
     "Ann doesn't work at Acme.", "I don't live in Oslo.", "I have never lived in Oslo.", "I never worked at Acme.",
     "Ann isn't married to Bob.", "Nobody works at Acme.", "It is not true that Ann works at Acme.",
-    "I'm not allergic to nuts.", "I'm not sure Ann works at Acme.", "No, Ann never moved to Oslo.", "I do not use Slack.",
+    "I'm not allergic to nuts.", "I'm not sure Ann works at Acme.", "No, Ann never moved to Oslo.",
+    "I do not use Slack.",
     "Neither Ann works at Acme.",
     # Hearsay and doubt.
     "Bob says Ann works at Acme.", "I think Ann works at Acme.", "Ann probably works at Acme.",
@@ -220,7 +221,8 @@ def test_cues_that_contradict_each_other_tell_nothing() -> None:
 
 PIECES = st.sampled_from(
     ["n't", "I", "Ann", "Bob", "works at", "live in", "Acme", "Oslo", "and", "not", "?", ".", ",", '"', "\n", "if",
-     "'s", "my", "wife", "favourite", "is", "moved from", "to", "prefer", "tea", "Dr.", "used to work at", "Inc.", ":", "“"]
+     "'s", "my", "wife", "favourite", "is", "moved from", "to", "prefer", "tea", "Dr.", "used to work at",
+     "Inc.", ":", "“"]
 )  # fmt: skip
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ebbtide.knowledge import EntityType
 from ebbtide.write.extract.name_words import COMPANY_ENDINGS, TITLES
 from ebbtide.write.extract.names import Names
 from ebbtide.write.extract.relation import Language, Phrase, Relation
 from ebbtide.write.extract.tokens import Sentence, Words
-from ebbtide.write.extract.values import NameType
 from ebbtide.write.extract.word_list import listed
 
 __all__ = ["SPEAKER", "Part", "Subject", "may_begin", "object_of", "phrase_of", "subjects_of"]
@@ -68,7 +68,7 @@ class Part:
     first: int
     behind: int
     name: tuple[int, int] | None
-    type: NameType | None
+    type: EntityType | None
 
 
 def subjects_of(
@@ -214,8 +214,8 @@ def _name(
     return Part(place, behind, (start, behind), named)
 
 
-def _as_type(kind: str) -> NameType | None:
-    types: dict[str, NameType] = {
+def _as_type(kind: str) -> EntityType | None:
+    types: dict[str, EntityType] = {
         "PERSON": "PERSON", "COMPANY": "COMPANY", "PROJECT": "PROJECT", "SKILL": "SKILL", "EVENT": "EVENT",
         "PLACE": "PLACE", "PRODUCT": "PRODUCT", "TOPIC": "TOPIC",
     }  # fmt: skip

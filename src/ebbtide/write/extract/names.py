@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from ebbtide.knowledge import EntityType
 from ebbtide.write.extract.name_words import (
     COMPANY_ENDINGS,
     CONNECTORS,
@@ -21,7 +22,6 @@ from ebbtide.write.extract.name_words import (
     TITLES,
 )
 from ebbtide.write.extract.tokens import Sentence, Words
-from ebbtide.write.extract.values import NameType
 from ebbtide.write.extract.word_list import listed
 
 __all__ = ["Names", "names_of"]
@@ -49,16 +49,16 @@ class Names:
 
     runs: dict[int, int] = field(default_factory=dict[int, int])
     ends: dict[int, int] = field(default_factory=dict[int, int])
-    types: dict[str, NameType | None] = field(default_factory=dict[str, NameType | None])
+    types: dict[str, EntityType | None] = field(default_factory=dict[str, EntityType | None])
     sure: set[int] = field(default_factory=set[int])
 
-    def note(self, name: str, type_: NameType) -> None:
+    def note(self, name: str, type_: EntityType) -> None:
         """Write down what a cue tells of a name; two that contradict each other tell nothing."""
         known = self.types.get(name, type_)
         self.types[name] = type_ if known == type_ else None
 
 
-def names_of(words: Words, sentences: Collection[Sentence], known: Mapping[str, NameType]) -> Names:
+def names_of(words: Words, sentences: Collection[Sentence], known: Mapping[str, EntityType]) -> Names:
     """The names in a text. Those of `known` are names wherever they stand, and of those types."""
     names = Names()
     names.types.update(known)
@@ -75,7 +75,7 @@ def names_of(words: Words, sentences: Collection[Sentence], known: Mapping[str, 
     return names
 
 
-def _runs(words: Words, sentence: Sentence, names: Names, known: Mapping[str, NameType]) -> None:
+def _runs(words: Words, sentence: Sentence, names: Names, known: Mapping[str, EntityType]) -> None:
     """Write down the names of a sentence, unless it is a headline."""
     tokens, first, behind = words.words, sentence.first, sentence.behind
     capitals = sum(tokens[place][0].isupper() for place in range(first, behind))
@@ -153,7 +153,7 @@ def _cue(words: Words, first: int, behind: int, names: Names) -> None:
         names.sure.add(first)
 
 
-def _by_its_words(inner: list[str]) -> NameType | None:
+def _by_its_words(inner: list[str]) -> EntityType | None:
     last = inner[-1]
     if last in COMPANY_ENDINGS or last in ORGANISATION_WORDS or inner[0] in ORGANISATION_WORDS:
         return "COMPANY"
@@ -166,7 +166,7 @@ def _by_its_words(inner: list[str]) -> NameType | None:
     return "COMPANY" if last in TEAM_WORDS or inner[0] in TEAM_WORDS else None
 
 
-def _by_neighbours(words: Words, first: int, behind: int) -> NameType | None:
+def _by_neighbours(words: Words, first: int, behind: int) -> EntityType | None:
     """The type of a name by what stands before and behind it."""
     lower, count = words.lower, len(words.lower)
     before = lower[first - 1] if first else "\n"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ebbtide.write.extract.values import NameType
+from ebbtide.knowledge import EntityType
 
 __all__ = [
     "CASUAL",
@@ -25,7 +25,7 @@ __all__ = [
 CRITICAL, PROFESSIONAL, PERSONAL, PREFERENCE, CASUAL = 0.9, 0.7, 0.5, 0.5, 0.3
 """Importance by what kind of statement it is, each from the middle of its range."""
 
-Object = NameType | Literal["name", "thing", "anything", "date"]
+Object = EntityType | Literal["name", "thing", "anything", "date"]
 """A name of that type; a name of whatever type its words tell; a thing with its article; any phrase; a date."""
 
 Person = Literal["first", "third", "plural", "either"]
@@ -58,7 +58,7 @@ class Relation:
     third: str = ""
     plural: str = ""
     either: str = ""
-    subject: NameType | None = "PERSON"
+    subject: EntityType | None = "PERSON"
     tense: Literal["now", "began", "over", "always"] = "now"
     kind: Literal["fact", "preference"] = "fact"
     destination: Relation | None = None

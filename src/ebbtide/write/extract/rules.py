@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ebbtide.findings import Findings, FoundFact, Name
+from ebbtide.knowledge import EntityType
 from ebbtide.write.extract.belongings import belonging_at
 from ebbtide.write.extract.certainty import is_certain, is_doubted
 from ebbtide.write.extract.clauses import SPEAKER, Part, Subject, object_of, subjects_of
@@ -14,7 +16,6 @@ from ebbtide.write.extract.name_words import NO_NAMES
 from ebbtide.write.extract.names import Names, names_of
 from ebbtide.write.extract.relation import Language, Phrase, Relation, belongings_of, phrases_of
 from ebbtide.write.extract.tokens import Sentence, Words, sentences_of, words_of
-from ebbtide.write.extract.values import Extraction, FoundFact, Name, NameType
 from ebbtide.write.extract.word_list import listed
 
 __all__ = ["EXTRACTOR", "Dated", "Dates", "extract"]
@@ -92,14 +93,14 @@ def extract(
     *,
     speaker: str | None = None,
     observed_at: datetime | None = None,
-    known: Mapping[str, NameType] | None = None,
+    known: Mapping[str, EntityType] | None = None,
     dates: Dates | None = None,
-) -> Extraction:
+) -> Findings:
     """The facts that a text states and the names in it, by rules; nothing that it asks, supposes, denies or quotes.
 
     Args:
         text: what was said, in any language; facts are found in English, and in part in German, French and Spanish.
-        speaker: whose "I" it is, unless the text says so itself.
+        speaker: whose "I" it is, unless the text says so itself; empty where it is nobody's, as a machine's is.
         observed_at: when it was said.
         known: names that are known already, and of what type they are.
         dates: reads the times in it; without, no fact says since when it holds.
@@ -107,16 +108,17 @@ def extract(
     words = words_of(text)
     sentences = sentences_of(words)
     if not sentences:
-        return Extraction()
+        return Findings()
     labels = {one.speaker for one in sentences if one.speaker is not None}
-    voices: dict[str, NameType] = {name: "PERSON" for name in (speaker, *_voices(labels)) if name}
+    voices: dict[str, EntityType] = {name: "PERSON" for name in (speaker, *_voices(labels)) if name}
     names = names_of(words, sentences, {**voices, **(known or {})})
-    speaker = speaker or _introduced(words, names, sentences)
+    if speaker is None:
+        speaker = _introduced(words, names, sentences)
     facts: list[FoundFact] = []
     for sentence in sentences:
         said_by = _who_says(sentence, speaker, labels)
         facts += _facts(words, names, sentence, said_by, observed_at, dates)
-    return Extraction(tuple(facts), _named(words, names, facts))
+    return Findings(tuple(facts), _named(words, names, facts))
 
 
 def _voices(labels: Collection[str]) -> list[str]:

@@ -1,0 +1,25 @@
+"""A real chat model on this machine, served by xllamacpp for the tests that ask for one."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+__all__ = ["serving"]
+
+CONTEXT_TOKENS = 4_096
+
+
+@contextmanager
+def serving(path: str) -> Generator[str]:
+    """The URL of a server of the GGUF model at `path`, for as long as the block lasts."""
+    llama: Any = import_module("xllamacpp")
+    parameters = llama.CommonParams()
+    parameters.model.path = path
+    parameters.n_ctx = CONTEXT_TOKENS
+    parameters.n_parallel = 1
+    parameters.port = 0
+    server = llama.Server(parameters)
+    yield server.listening_address
