@@ -24,6 +24,8 @@ from ebbtide.govern.access import ADMIN, READ, WRITE, authorise, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules, rules_in
 from ebbtide.govern.tenants import know_tenant
+from ebbtide.graph.records import write_namings
+from ebbtide.graph.write import lock as lock_graph
 from ebbtide.manage import note_read
 from ebbtide.read.reinforce import flush
 from ebbtide.read.scope import NARROWED, check_known, make_scope
@@ -31,6 +33,7 @@ from ebbtide.read.seen import hidden_among, records_seen
 from ebbtide.text import embedding_text, shown
 from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
+from ebbtide.write.naming import exported, naming_kept
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.records import Incoming, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller
     from ebbtide.write.rows import Row
 
@@ -98,6 +102,8 @@ class Beside(NamedTuple):
     conflicts: Mapping[UUID, Sequence[Any]]
     links: Mapping[UUID, Sequence[Any]]
     origins: Mapping[UUID, Sequence[Any]]
+    entities: Mapping[UUID, Sequence[Any]] = {}
+    relations: Mapping[UUID, Sequence[Any]] = {}
 
 
 async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> Beside:
@@ -106,6 +112,7 @@ async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) ->
         _by_id(await transaction.named("transfer.export_conflicts", tenant=tenant, ids=ids)),
         _by_id(await transaction.named("transfer.export_links", tenant=tenant, ids=ids)),
         _by_id(await transaction.named("transfer.export_origins", tenant=tenant, ids=ids)),
+        *await exported(transaction, tenant, ids),
     )
 
 
@@ -124,6 +131,8 @@ def _record(engine: Engine, row: Any, beside: Beside) -> dict[str, Any]:
         "model": model,
         "versions": [_values(version, without="id") for version in beside.versions.get(row.id, ())],
         **{name: [_values(tie, without="newer") for tie in found] for name, found in ties.items() if found},
+        **({"entities": beside.entities[row.id]} if row.id in beside.entities else {}),
+        **({"relations": beside.relations[row.id]} if row.id in beside.relations else {}),
     }
 
 
@@ -144,11 +153,12 @@ async def import_records(
         raise InvalidInput("records must be lines.", field="records", remedy="Give an open file, or a list of records.")
     total = Imported()
     same_as: dict[UUID, UUID] = {}
+    entities: dict[UUID, UUID] = {}
     waiting = Waiting()
     async for batch in _batches(records):
         now = engine.clock.now()
         incoming = [read_record(engine, caller, record, line, now) for line, record in batch]
-        counted = await _import_batch(engine, caller, incoming, same_as, waiting, now)
+        counted = await _import_batch(engine, caller, incoming, same_as, entities, waiting, now)
         total = Imported(**{name: getattr(total, name) + getattr(counted, name) for name in Imported.model_fields})
         if progress is not None:
             progress(batch[-1][0])
@@ -193,12 +203,13 @@ async def _import_batch(
     caller: Caller,
     incoming: Sequence[Incoming],
     same_as: dict[UUID, UUID],
+    entities: dict[UUID, UUID],
     waiting: Waiting,
     now: datetime,
 ) -> Imported:
     """Store one batch in one transaction; `same_as` learns which ids stand for memories that were there already.
 
-    What binds a memory to one that is still to come waits in `waiting`.
+    So does `entities`, of entities. What binds a memory to one that is still to come waits in `waiting`.
     """
     fresh = await _new_ones(engine, caller, incoming)
     rules = await current_rules(engine, caller.tenant)
@@ -206,6 +217,8 @@ async def _import_batch(
     kept = [_relinked(one.incoming, same_as) for one in sifted.values() if one.incoming is not None]
     embedded, embedding_count = await _embedded(engine, await _counted(engine, kept))
     async with engine.database.transaction(caller.tenant) as transaction:
+        if any(one.naming.entities for one in embedded):
+            await lock_graph(transaction, caller)
         await check_successors(transaction, caller, embedded)
         rows: list[Row] = [one.row for one in embedded]
         following: Mapping[UUID, Any] = {}
@@ -223,6 +236,7 @@ async def _import_batch(
             )
         due = waiting.due([one.id for one in incoming], [tie for one in incoming for tie in one.ties])
         await write_ties(transaction, caller, due, {**same_as, **existing})
+        await _write_namings(transaction, caller, embedded, existing, entities, rules, now)
         await write_audit(transaction, caller, "write", _entries(fresh, sifted, new), now)
         await know_tenant(engine, transaction, caller.tenant, now)
         pending = [one.row.memory for one in stored if one.row.embedding is None]
@@ -240,6 +254,23 @@ async def _import_batch(
         quarantined=sum(one.quarantined for one in changed),
         dropped=len(fresh) - len(kept),
     )
+
+
+async def _write_namings(
+    transaction: Transaction,
+    caller: Caller,
+    embedded: Sequence[Incoming],
+    existing: Mapping[UUID, UUID],
+    entities: dict[UUID, UUID],
+    rules: RuleBook,
+    now: datetime,
+) -> None:
+    """What the memories of a batch mention, those that proved duplicates too, as far as the rules keep the names."""
+    namings = [
+        (existing.get(one.id, one.id), naming_kept(one.naming, rules.on(one.row.memory.namespace).personal_data))
+        for one in embedded
+    ]
+    await write_namings(transaction, caller, namings, entities, now)
 
 
 def _entries(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ebbtide.knowledge import Named, Related
     from ebbtide.types import Caller
 
-__all__ = ["Said", "lock", "write_graph"]
+__all__ = ["Said", "Writing", "candidates", "learn", "lock", "store_writing", "write_graph"]
 
 MOST_CANDIDATES = 50
 """How many names are looked at for each key; where so many are similar, none of them is meant for sure."""
@@ -76,7 +76,7 @@ async def write_graph(transaction: Transaction, caller: Caller, said: Sequence[S
             subject, other = meant[-2:]
             relation = (new_id(now), subject.id, memory.relation.predicate, other.id, memory.memory_id)
             writing.relations.append(relation)
-    await _store(transaction, caller, writing, now)
+    await store_writing(transaction, caller, writing, now)
 
 
 async def candidates(transaction: Transaction, caller: Caller, named: Iterable[Named]) -> list[Known]:
@@ -105,11 +105,24 @@ def _meant(book: Book, named: Named, writing: Writing, memory_id: UUID, now: dat
     if known is None:
         known = Known(new_id(now), named.type, named.name)
         writing.entities.append(known)
+    learn(book, known, [(named.name, False), *((alias, True) for alias in named.aliases)], writing, memory_id, now)
+    return known
+
+
+def learn(
+    book: Book,
+    known: Known,
+    names: Iterable[tuple[str, bool]],
+    writing: Writing,
+    memory_id: UUID,
+    now: datetime,
+) -> None:
+    """Note that a memory mentions an entity by these names, each with whether it was given as one of its names."""
     own = name_hash(known.name)
-    for place, name in enumerate((named.name, *named.aliases)):
+    for name, is_given in names:
         digest = name_hash(name)
         alias = known.aliases.get(digest)
-        given = place > 0 or digest == own
+        given = is_given or digest == own
         if alias is None:
             alias = known.aliases[digest] = Alias(name, given, id=new_id(now))
             writing.aliases.append((known.id, digest, alias))
@@ -122,7 +135,6 @@ def _meant(book: Book, named: Named, writing: Writing, memory_id: UUID, now: dat
             writing.sources[memory_id, alias.id] = None
     book.add(known)
     writing.mentions[memory_id, known.id] = None
-    return known
 
 
 def keys_of_alias(known: Known, alias: Alias) -> list[tuple[int, int, UUID]]:
@@ -133,7 +145,8 @@ def keys_of_alias(known: Known, alias: Alias) -> list[tuple[int, int, UUID]]:
     return [(key, len(words), alias.id) for key in keys_of(known.type, words)]
 
 
-async def _store(transaction: Transaction, caller: Caller, writing: Writing, now: datetime) -> None:
+async def store_writing(transaction: Transaction, caller: Caller, writing: Writing, now: datetime) -> None:
+    """Store the rows, and what follows from the relations among them."""
     place = {"tenant": caller.tenant, "agent": caller.agent}
     if writing.entities:
         await transaction.run(

@@ -94,6 +94,8 @@ def _image_seen(image: Mapping[str, Any], rules: RuleBook, hidden: Collection[st
     # Of the turn before there is a part in it, and that may be withheld.
     values["context_vector"] = None
     mode = rules.on(values["namespace"]).personal_data
+    if mode not in (None, "allow"):
+        values |= _names_kept(values)
     said: Any = SimpleNamespace(**values)
     if mode in (None, "allow") or not kinds_of(said):
         return values
@@ -103,3 +105,24 @@ def _image_seen(image: Mapping[str, Any], rules: RuleBook, hidden: Collection[st
     lists = {name: list(made[name]) for name in ("labels", "tags")}
     # The values could be read out of a vector of the text as it is.
     return {**values, **made, **lists, "personal_data": [], "vector": None}
+
+
+def _names_kept(image: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record says of entities without names that hold personal data, nor what was said of those."""
+    kept: list[dict[str, Any]] = []
+    for one in image.get("entities", ()):
+        if not holds_personal_data(one["name"]):
+            lists = {
+                key: [name for name in one[key] if not holds_personal_data(name)]
+                for key in ("aliases", "learnt")
+                if key in one
+            }
+            kept.append({**one, **lists})
+    ids = {one["id"] for one in kept}
+    relations = [one for one in image.get("relations", ()) if {one["subject"], one["object"]} <= ids]
+    made: dict[str, Any] = {}
+    if "entities" in image:
+        made["entities"] = kept
+    if "relations" in image:
+        made["relations"] = relations
+    return made

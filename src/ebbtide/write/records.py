@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from uuid import UUID
@@ -15,8 +15,10 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import kinds_of
+from ebbtide.graph.records import Naming
 from ebbtide.identifiers import new_id
 from ebbtide.types import Draft, Memory, Resolution
+from ebbtide.write.naming import EntityRecord, RelationRecord, naming_of
 from ebbtide.write.rows import Row
 from ebbtide.write.ties import Tie
 from ebbtide.write.validate import Checked, validate
@@ -140,6 +142,8 @@ class _Record(_Image, Strength):
     conflicts: list[_Conflict] = []
     near_duplicates: list[_Link] = []
     origins: list[_Origin] = []
+    entities: list[EntityRecord] = []
+    relations: list[RelationRecord] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +156,17 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """One line that was read: its number from 1, the row it becomes, its strength, its earlier images, and its ties."""
+    """One line that was read: its number from 1, and what it becomes.
+
+    That is a row, its strength, its earlier images, its ties, and whom and what it mentions.
+    """
 
     line: int
     row: Row
     strength: Strength
     versions: tuple[VersionRow, ...]
     ties: tuple[Tie, ...] = ()
+    naming: Naming = field(default_factory=Naming)
 
     @property
     def id(self) -> UUID:
@@ -258,6 +266,7 @@ def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: d
             for place, version in enumerate(versions)
         ),
         tuple(_ties(record, id_)),
+        naming_of(record.entities, record.relations),
     )
 
 

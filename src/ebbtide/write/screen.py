@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import kinds_of, redactions
+from ebbtide.write.naming import without_personal_data
 
 if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
@@ -26,10 +27,13 @@ class Screened:
 
 def screen(draft: Checked, rules: RuleBook) -> Screened:
     """The draft after its namespace's rule: `allow`, `redact`, `drop`, `quarantine`, or none, which marks alone."""
+    mode = rules.on(draft.namespace).personal_data if rules.screens else None
+    if mode not in (None, "allow") and (draft.entities or draft.relation):
+        entities, relation = without_personal_data(draft.entities, draft.relation)
+        draft = replace(draft, entities=entities, relation=relation)
     kinds = kinds_of(draft)
     if not kinds:
         return Screened(draft)
-    mode = rules.on(draft.namespace).personal_data
     if mode == "redact":
         return Screened(redacted(draft))
     if mode == "drop" or mode == "quarantine":

@@ -303,3 +303,23 @@ ORDER BY d.relation_id, d.premise_id;
 -- Memories that say what holds, as they were at the moment asked about.
 SELECT m.id, m.namespace, m.content, m.subject, m.predicate, m.speaker, m.labels, m.tags, m.metadata, m.confidence, m.valid_from, m.invalidated_at
 FROM {{source}} WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
+
+-- name: export_names
+-- Which entities memories mention by which names, the own name of each first.
+SELECT s.memory_id, e.id, e.type, a.alias, a.given, a.alias_hash = e.name_hash
+FROM alias_source s JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.id = s.alias_id
+JOIN mention n ON n.tenant_id = %(tenant)s AND n.memory_id = s.memory_id AND n.entity_id = a.entity_id
+JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = a.entity_id AND e.merged_into IS NULL
+WHERE s.tenant_id = %(tenant)s AND s.memory_id = ANY(%(ids)s::uuid[])
+ORDER BY s.memory_id, e.id, a.alias_hash <> e.name_hash, a.id;
+
+-- name: export_relations
+-- What memories say holds.
+SELECT r.memory_id, r.subject_id, r.predicate, r.object_id FROM relation r
+WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[]) AND NOT r.derived AND r.subject_id <> r.object_id
+ORDER BY r.memory_id, r.id;
+
+-- name: import_entities
+-- Which ids of entities are in use, and for what, where it is the agent's.
+SELECT e.id, CASE WHEN e.agent_id = %(agent)s THEN e.type END, e.name, e.merged_into FROM entity e
+WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(ids)s::uuid[]);
