@@ -28,7 +28,7 @@ from tests.stores import DIMENSION, SETTINGS
 VERBS = [
     "remember", "remember_many", "recall", "context", "explain", "get", "browse", "history", "revise", "forget",
     "supersede", "invalidate", "restore", "confirm", "update_importance", "feedback", "record_run", "session_revision",
-    "ingest", "provenance", "separate", "extract",
+    "ingest", "provenance", "separate", "consolidate", "reconcile", "export_markdown", "extract",
 ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.documents import AsyncDocuments, IngestVerbs
 from ebbtide.groups.entities import AsyncEntities
 from ebbtide.groups.extraction import ExtractVerbs
+from ebbtide.groups.curation import CurationVerbs
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.forgetting import ForgetVerbs
 from ebbtide.groups.holds import AsyncHolds
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncEbbtide"]
 
 
-class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs):
+class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, CurationVerbs):
     """A store of memories, seen by one caller. Open it with `AsyncEbbtide.open`."""
 
     def __init__(self, store: Store, caller: Caller, *, owner: bool = True) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from ebbtide.cli import (
+    curation,
     disputes,
     entities,
     evaluation,
@@ -92,6 +93,9 @@ COMMANDS: tuple[click.Command, ...] = (
     files.documents,
     transfers.import_,
     transfers.export,
+    curation.export_markdown,
+    curation.consolidate,
+    curation.reconcile,
     governance.policy,
     governance.rules,
     rankings.profiles,

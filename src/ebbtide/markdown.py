@@ -1,0 +1,194 @@
+"""Memories as Markdown for people: one file for each namespace or kind, the same bytes for the same memories."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import unicodedata
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.checks import check_word
+from ebbtide.curated import MarkdownExport
+from ebbtide.errors import InvalidInput
+from ebbtide.transfer import export_pages
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+    from ebbtide.types import Caller
+
+__all__ = ["export_markdown", "file_name"]
+
+GROUPINGS = ("namespace", "kind")
+MARK = ".ebbtide-markdown"
+"""The file by which an earlier export is known, so that nothing else is ever replaced."""
+
+DATES = ("created_at", "updated_at", "observed_at", "valid_from", "invalidated_at", "expires_at")
+UNSAFE = re.compile(r"[^\w.-]")
+LONGEST_NAME_BYTES = 150
+# Windows opens devices by these names, whatever the ending.
+DEVICES = frozenset(
+    [
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"com{number}" for number in range(1, 10)),
+        *(f"lpt{number}" for number in range(1, 10)),
+    ]
+)
+
+
+async def export_markdown(
+    engine: Engine,
+    caller: Caller,
+    folder: str | Path,
+    *,
+    by: str = "namespace",
+    progress: Callable[[int], None] | None = None,
+    **narrowed: Any,
+) -> MarkdownExport:
+    """Write the live memories of a scope to a folder. See `AsyncEbbtide.export_markdown`."""
+    check_word(by, "by", GROUPINGS, "a way to group memories")
+    target = _target(folder)
+    unfinished = _beside(target)
+    try:
+        heads: dict[str, list[str]] = {}
+        total = 0
+        async with aclosing(export_pages(engine, caller, **narrowed)) as pages:
+            async for records in pages:
+                bodies: dict[str, list[str]] = {}
+                for record in records:
+                    if _is_live(record, engine.clock.now().isoformat()):
+                        heads.setdefault(record[by], []).append(_head(record))
+                        bodies.setdefault(record[by], []).append(_body(record))
+                        total += 1
+                for name, texts in bodies.items():
+                    with (unfinished / f"{file_name(name)}.body").open("a", encoding="utf-8", newline="\n") as stream:
+                        stream.writelines(texts)
+                if progress is not None:
+                    progress(total)
+        files = tuple(sorted(_finish(unfinished, by, name, lines) for name, lines in heads.items()))
+        (unfinished / MARK).write_text(f"{len(files)} files, {total} memories\n", encoding="utf-8")
+        _replace(unfinished, target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return MarkdownExport(folder=str(target), files=files, memories=total)
+
+
+def file_name(name: str) -> str:
+    """A file name, without its ending, that any file system takes and that no two names share.
+
+    A name of small letters, digits, dots, `-` and `_` stands for itself; any other one is made safe and has a part of
+    its SHA-256 behind it, so that neither case nor what was replaced makes two of them one.
+    """
+    safe = UNSAFE.sub("_", unicodedata.normalize("NFC", name)).strip(".") or "_"
+    cut = safe.encode()[:LONGEST_NAME_BYTES].decode(errors="ignore")
+    device = cut.split(".", 1)[0].casefold() in DEVICES
+    if cut == name and cut.isascii() and cut == cut.lower() and not device and "-" not in cut[-9:-8]:
+        return cut
+    return f"{'_' if device else ''}{cut}-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}"
+
+
+def _is_live(record: Mapping[str, Any], now: str) -> bool:
+    """Whether a memory holds now."""
+    ended = any(record[name] is not None and _instant(record[name]) <= now for name in ("invalidated_at", "expires_at"))
+    return (
+        record["status"] == "active"
+        and record["superseded_by"] is None
+        and record["maturity"] != "invalidated"
+        and not ended
+    )
+
+
+def _instant(moment: Any) -> str:
+    return moment if isinstance(moment, str) else moment.isoformat()
+
+
+def _head(record: Mapping[str, Any]) -> str:
+    """The line of a memory in a file's front matter: JSON, which YAML reads too."""
+    dates = {name: _instant(record[name]) for name in DATES if record[name] is not None}
+    fields = {name: record[name] for name in ("id", "revision", "namespace", "kind", "maturity")}
+    marks = {
+        name: record[name] for name in ("subject", "predicate", "speaker", "source", "tags", "labels") if record[name]
+    }
+    return f"  - {json.dumps({**fields, **dates, **marks}, ensure_ascii=False, default=str)}\n"
+
+
+def _body(record: Mapping[str, Any]) -> str:
+    """A memory as a quotation below its id: nothing that it says can end it or pass for another one."""
+    lines = str(record["content"]).replace("\r\n", "\n").replace("\r", "\n").splitlines() or [""]
+    return f"\n## {record['id']}\n\n" + "".join(f"> {line}".rstrip() + "\n" for line in lines)
+
+
+def _finish(folder: Path, by: str, name: str, heads: list[str]) -> str:
+    """Put the front matter before what a file says; answers with the file's name."""
+    body = folder / f"{file_name(name)}.body"
+    file = f"{file_name(name)}.md"
+    with (folder / file).open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(f"---\n{by}: {json.dumps(name, ensure_ascii=False)}\ncount: {len(heads)}\nmemories:\n")
+        stream.writelines(heads)
+        stream.write("---\n")
+        with body.open(encoding="utf-8", newline="\n") as said:
+            shutil.copyfileobj(said, stream)
+    body.unlink()
+    return file
+
+
+def _target(folder: str | Path) -> Path:
+    """The folder to write.
+
+    Raises:
+        InvalidInput: it is a file, holds something else than an earlier export, or its parent is not there.
+    """
+    try:
+        target = Path(folder).resolve()
+        taken = target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / MARK).is_file()))
+    except (OSError, TypeError, ValueError) as error:
+        raise InvalidInput("folder is not a path that can be read.", field="folder", remedy="Name a folder.") from error
+    if taken:
+        raise InvalidInput(
+            f"{str(target)!r} holds something else than an earlier export.",
+            field="folder",
+            remedy="Name a folder that is new, empty, or an earlier export to Markdown.",
+        )
+    return target
+
+
+def _beside(target: Path) -> Path:
+    """A new folder beside the target.
+
+    Raises:
+        InvalidInput: none can be made there.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(mkdtemp(prefix=f"{target.name[:100]}.", suffix=".unfinished", dir=target.parent))
+    except OSError as error:
+        raise InvalidInput(
+            f"{str(target)!r} cannot be written: {error.strerror}.", field="folder", remedy="Check the path."
+        ) from error
+
+
+def _replace(unfinished: Path, target: Path) -> None:
+    """Give the finished folder its name; an earlier export goes only when the new one is whole."""
+    unfinished.chmod(0o755 & ~_umask())
+    if target.exists():
+        old = unfinished.with_suffix(".old")
+        target.rename(old)
+        unfinished.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        unfinished.rename(target)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
