@@ -21,10 +21,10 @@ from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
+from ebbtide.groups.curation import CurationVerbs
 from ebbtide.groups.documents import AsyncDocuments, IngestVerbs
 from ebbtide.groups.entities import AsyncEntities
 from ebbtide.groups.extraction import ExtractVerbs
-from ebbtide.groups.curation import CurationVerbs
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.forgetting import ForgetVerbs
 from ebbtide.groups.holds import AsyncHolds

@@ -8,7 +8,7 @@ from tests.cli.conftest import Run
 
 
 def test_near_duplicates_are_shown_and_then_merged(ebbtide: Run) -> None:
-    for text in ("The user prefers the dark mode in the editor", "User prefers dark mode in the editor."):
+    for text in ("User prefers the dark mode in the editor", "User prefers the dark mode in the editor!"):
         ebbtide("remember", text)
     planned = ebbtide("consolidate", "--json").json
     assert (planned["dry_run"], planned["count"]) == (True, 1)
