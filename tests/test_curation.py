@@ -81,6 +81,7 @@ def test_a_merge_is_written_down_and_taken_back(memory: Ebbtide, owner: Owner) -
     [
         ({}, {"subject": "Ana"}),
         ({}, {"kind": "preference"}),
+        ({"kind": "chunk"}, {"kind": "chunk"}),
         ({}, {"valid_from": "2025-01-01"}),
         ({"ttl_seconds": 86_400, "content": FULL}, {"content": SHORT}),
     ],

@@ -68,9 +68,8 @@ async def consolidate(
             plan, memories, held = await _planned(transaction, scope, now)
             merges = await _merges(engine, transaction, caller, plan, memories)
         ends = (now + TOKEN_LIFE).replace(microsecond=0)
-        return Consolidation(
-            dry_run=True, count=len(merges), merges=merges, held=held, token=_token(plan, memories, ends), expires_at=ends
-        )  # fmt: skip
+        token = _token(plan, memories, ends)
+        return Consolidation(dry_run=True, count=len(merges), merges=merges, held=held, token=token, expires_at=ends)
     async with engine.database.transaction(caller.tenant) as transaction:
         await transaction.run("forget.lock_shared", tenant=caller.tenant)
         plan, _, _ = await _planned(transaction, scope, now)

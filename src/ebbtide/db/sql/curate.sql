@@ -10,6 +10,7 @@ WHERE l.tenant_id = %(tenant)s AND l.kind = 'near_duplicate' AND {{readable}} AN
   AND o.agent_id = m.agent_id AND o.namespace = m.namespace AND o.kind = m.kind AND o.status = 'active'
   AND o.superseded_by IS NULL AND o.maturity <> 'invalidated' AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
   AND (o.invalidated_at IS NULL OR o.invalidated_at > %(now)s) AND m.sequence IS NULL AND o.sequence IS NULL
+  AND m.kind NOT IN ('chunk', 'entity', 'relation')
   AND (m.user_id, m.speaker, m.subject, m.predicate, m.valid_from, m.invalidated_at)
       IS NOT DISTINCT FROM (o.user_id, o.speaker, o.subject, o.predicate, o.valid_from, o.invalidated_at)
   AND NOT EXISTS (SELECT FROM memory_origin g WHERE g.tenant_id = %(tenant)s AND g.memory_id IN (m.id, o.id) AND g.whole)
