@@ -23,6 +23,7 @@ from ebbtide.groups.audit import AsyncAudit
 from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.documents import AsyncDocuments
 from ebbtide.groups.entities import AsyncEntities
+from ebbtide.groups.episodes import AsyncEpisodes
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.holds import AsyncHolds
 from ebbtide.groups.jobs import AsyncJobs
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller
 
 __all__ = [
-    "Audit", "Conflicts", "Documents", "Ebbtide", "Entities", "Fading", "Holds", "Jobs", "Policies", "Profiles",
-    "Receipts", "Relations", "Rules",
+    "Audit", "Conflicts", "Documents", "Ebbtide", "Entities", "Episodes", "Fading", "Holds", "Jobs", "Policies",
+    "Profiles", "Receipts", "Relations", "Rules",
 ]  # fmt: skip
 
 log = logging.getLogger("ebbtide")
@@ -195,6 +196,17 @@ class Holds(BlockingGroup[AsyncHolds]):
     release = blocking(AsyncHolds.release)
 
 
+class Episodes(BlockingGroup[AsyncEpisodes]):
+    """Conversations as trees of turns."""
+
+    add = blocking(AsyncEpisodes.add)
+    fork = blocking(AsyncEpisodes.fork)
+    branches = blocking(AsyncEpisodes.branches)
+    chats = blocking(AsyncEpisodes.chats)
+    transcript = blocking(AsyncEpisodes.transcript)
+    summarise = blocking(AsyncEpisodes.summarise)
+
+
 class Fading(BlockingGroup[AsyncFading]):
     """Forgetting by itself: curves, what a nightly run would change, and whether memories of the tenant may fade."""
 
@@ -296,6 +308,7 @@ class Ebbtide:
         self.entities = Entities(self, inner.entities)
         self.relations = Relations(self, inner.relations)
         self.documents = Documents(self, inner.documents)
+        self.episodes = Episodes(self, inner.episodes)
 
     @classmethod
     def open(

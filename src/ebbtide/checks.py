@@ -219,9 +219,9 @@ def check_caller(caller: Caller) -> Caller:
     """The caller itself, if every name can stand for exactly one party.
 
     Raises:
-        InvalidInput: tenant or agent is empty; or user, chat or session could not be one namespace segment
+        InvalidInput: tenant or agent is empty; or user, chat, branch or session could not be one namespace segment
             (empty, longer than 200 characters, or holding `.`, `*`, `%`, `$`, `{`, `}`, white space or what is
-            invisible).
+            invisible); or there is a branch without a chat.
     """
     for field in ("tenant", "agent", "task"):
         value = getattr(caller, field)
@@ -234,7 +234,9 @@ def check_caller(caller: Caller) -> Caller:
                 field=field,
                 remedy=f"Give the {field} a plain name.",
             )
-    for field in ("user", "chat", "session"):
+    if caller.branch is not None and caller.chat is None:
+        raise InvalidInput("A branch is one of a chat.", field="branch", remedy="Name the chat too.")
+    for field in ("user", "chat", "session", "branch"):
         value = getattr(caller, field)
         if value is None:
             continue

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ebbtide.models.extractor import Extractor
     from ebbtide.models.intents import IntentModel
     from ebbtide.models.protocols import Embedder, Reranker
+    from ebbtide.models.summariser import Summariser
     from ebbtide.settings import Settings
 
 from ebbtide.caches import (
@@ -55,6 +56,7 @@ class Engine:
     classifier: Classifier | None = None
     intent_model: IntentModel | None = None
     extractor: Extractor | None = None
+    summariser: Summariser | None = None
     intents: IntentCache = field(default_factory=IntentCache)
     reranker: Reranker | None = None
     reranks: RerankCache = field(default_factory=RerankCache)

@@ -24,6 +24,7 @@ from ebbtide.groups.conflicts import AsyncConflicts
 from ebbtide.groups.curation import CurationVerbs
 from ebbtide.groups.documents import AsyncDocuments, IngestVerbs
 from ebbtide.groups.entities import AsyncEntities
+from ebbtide.groups.episodes import AsyncEpisodes
 from ebbtide.groups.extraction import ExtractVerbs
 from ebbtide.groups.fading import AsyncFading
 from ebbtide.groups.forgetting import ForgetVerbs
@@ -78,6 +79,7 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
         self.entities = AsyncEntities(self)
         self.relations = AsyncRelations(self)
         self.documents = AsyncDocuments(self)
+        self.episodes = AsyncEpisodes(self)
 
     @classmethod
     def open(
@@ -118,7 +120,8 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
     def scoped(self, **changes: Any) -> Self:
         """Another handle on the same engine, for another agent, user, task, chat, session, tenant or time zone.
 
-        A handle from `as_agent` is bound to its names; of it, only the time zone can be another.
+        With a `branch` of its chat, it sees of the chat what that branch has, and goes on with it. A handle from
+        `as_agent` is bound to its names; of it, only the branch and the time zone can be others.
 
         Raises:
             InvalidInput: a name is not acceptable.
@@ -150,8 +153,9 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
             Forbidden: this handle is policed itself.
         """
         caller = replace(
-            self.caller, agent=agent, user=user, task=task, chat=chat, session=session, access=access_with(scopes)
-        )
+            self.caller, agent=agent, user=user, task=task, chat=chat, session=session, access=access_with(scopes),
+            branch=None,
+        )  # fmt: skip
         if self.caller.access is not None:
             raise Forbidden("A policed handle makes no other.", remedy="Make it from the owner's handle.")
         return type(self)(self._store, by_tool(caller, tool), owner=False)
@@ -455,7 +459,9 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
         return await transfer.import_records(await self.engine(), self.caller, records, progress=progress)
 
 
-CHANGEABLE = ("tenant", "agent", "user", "task", "chat", "session", "timezone")
+CHANGEABLE = ("tenant", "agent", "user", "task", "chat", "branch", "session", "timezone")
+# What says nothing about whose memories may be seen.
+UNBOUND = ("branch", "timezone")
 
 
 def rescoped(caller: Caller, changes: Mapping[str, Any]) -> Caller:
@@ -463,7 +469,8 @@ def rescoped(caller: Caller, changes: Mapping[str, Any]) -> Caller:
     unknown = next((name for name in changes if name not in CHANGEABLE), None)
     if unknown is not None:
         raise InvalidInput(f"A scope has no {unknown}.", field=unknown, remedy=f"It has {', '.join(CHANGEABLE)}.")
-    bound = next((name for name in changes if name != "timezone"), None)
+    bound = next((name for name in changes if name not in UNBOUND), None)
     if caller.access is not None and bound is not None:
         raise Forbidden(f"The handle is bound to its {bound}.", field=bound, remedy="Make another with as_agent.")
-    return replace(caller, **changes)
+    # A branch belongs to one chat.
+    return replace(caller, **({"branch": None} if "chat" in changes else {}) | dict(changes))

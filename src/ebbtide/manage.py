@@ -16,22 +16,27 @@ from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, 
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules, rules_in
 from ebbtide.identifiers import document_of, parse_id
+from ebbtide.read.branch import on_branch
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, listed, seen, versions_seen
 from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
 from ebbtide.write.fence import check_session_revision, fenced
+from ebbtide.write.origins import write_origins
 from ebbtide.write.pending import enqueue_pending
-from ebbtide.write.rows import memory_of
+from ebbtide.write.rows import memory_of, place_in_chat
 from ebbtide.write.screen import admitted
 from ebbtide.write.tokens import counts_of
 from ebbtide.write.validate import Checked, validate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
+    from ebbtide.write.origins import Origin
 
 __all__ = [
     "browse",
@@ -44,6 +49,7 @@ __all__ = [
     "provenance",
     "read_memory",
     "revise",
+    "rewrite",
 ]
 
 MOST_BROWSED = 1_000
@@ -106,6 +112,7 @@ async def browse(
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     found: list[Memory] = []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        scope = await on_branch(transaction, scope)
         last = await read_memory(transaction, caller, parse_id(after, "after")) if after is not None else None
         while (lacking := limit - len(found)) > 0:
             rows = await transaction.all(
@@ -203,20 +210,43 @@ async def revise(
         Conflict: another live memory says just that.
         InvalidInput: the rule on its namespace does not keep the personal data in the content.
     """
+    return await rewrite(
+        engine, caller, memory_id, content, changes, expected_revision=expected_revision,
+        session_revision=session_revision, vector=vector,
+    )  # fmt: skip
+
+
+@requires(WRITE)
+async def rewrite(
+    engine: Engine,
+    caller: Caller,
+    memory_id: UUID | str,
+    content: str,
+    changes: Mapping[str, Any],
+    *,
+    expected_revision: int | None = None,
+    session_revision: int | None = None,
+    vector: Any = None,
+    origin: Origin | None = None,
+    observed_at: datetime | None = None,
+) -> Memory:
+    """As `revise`; `origin` is what it was made from by now, at the revisions that were read, else `StaleRevision`.
+
+    `observed_at` is when that was noticed last.
+    """
     check_session_revision(caller, session_revision)
-    now = engine.clock.now()
-    id_ = parse_id(memory_id, "memory_id")
+    now, id_ = engine.clock.now(), parse_id(memory_id, "memory_id")
     before = await get(engine, caller, id_)
     given = _checked_changes(engine, caller, content, vector, changes, before.namespace)
     screened = admitted(given, await current_rules(engine, caller.tenant), "content")
-    checked = screened.draft
-    made = checked.vector
-    if made is None and engine.embedder is not None:
-        made = (await engine.embedder.embed([embedding_text(checked.content, before.speaker)]))[0]
+    checked, hashed_at = screened.draft, _place_after(before, screened.draft, changes)
+    made = await _vector_of(engine, checked, before.speaker)
     tokens = (await counts_of(engine, [checked.content]))[0]
-    async with fenced(engine, caller, session_revision) as transaction:
+    async with fenced(engine, caller, session_revision, [origin]) as transaction:
         row = await lock_memory(transaction, caller, id_, expected_revision)
-        previous = await _previous_vector(transaction, caller, row) if made is not None else None
+        noticed = observed_at or row.observed_at
+        previous = None if made is None else await _previous_vector(transaction, caller, row)
+        context = None if made is None or previous is None else in_context(made, previous)
         await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)
         try:
             await transaction.run(
@@ -227,10 +257,11 @@ async def revise(
                 now=now,
                 configuration=engine.facts.text_search_configuration,
                 content=checked.content,
-                content_hash=content_hash(checked.content, row.chat_id, row.sequence, document_of(before.source)),
-                search_text=search_text(checked.content, speaker=row.speaker, observed_at=row.observed_at),
+                content_hash=content_hash(checked.content, row.chat_id, hashed_at, document_of(before.source)),
+                search_text=search_text(checked.content, speaker=row.speaker, observed_at=noticed),
+                observed_at=noticed,
                 embedding=as_halfvec(made),
-                context_embedding=as_halfvec(None if made is None or previous is None else in_context(made, previous)),
+                context_embedding=as_halfvec(context),
                 pending=made is None,
                 personal_data=list(screened.kinds),
                 tokens=tokens,
@@ -247,6 +278,8 @@ async def revise(
                 remedy="Forget or supersede one of the two.",
             ) from error
         await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
+        if origin is not None:
+            await write_origins(transaction, caller.tenant, [(id_, origin)], {id_}, now)
         detail = {"operation": "update", "revision": row.revision + 1, "dropped": list(checked.warnings)}
         await write_audit(transaction, caller, "update", [(id_, detail)], now)
         memory = await memory_seen(engine, transaction, caller, id_)
@@ -256,8 +289,21 @@ async def revise(
     return memory
 
 
+def _place_after(before: Memory, checked: Checked, changes: Mapping[str, Any]) -> int | str | None:
+    kind = before.kind if changes.get("kind") is None else checked.kind
+    metadata = before.metadata if changes.get("metadata") is None else checked.metadata
+    return place_in_chat(kind, metadata, before.seq)
+
+
+async def _vector_of(engine: Engine, checked: Checked, speaker: str | None) -> Any:
+    """The vector that was given, else that of the content; None without an embedder."""
+    if checked.vector is not None or engine.embedder is None:
+        return checked.vector
+    return (await engine.embedder.embed([embedding_text(checked.content, speaker)]))[0]
+
+
 def _checked_changes(
-    engine: Engine, caller: Caller, content: str, vector: Any, changes: dict[str, Any], namespace: str
+    engine: Engine, caller: Caller, content: str, vector: Any, changes: Mapping[str, Any], namespace: str
 ) -> Checked:
     allowed = {"importance", "confidence", "kind", "labels", "tags", "metadata"}
     unknown = next((name for name in changes if name not in allowed), None)
@@ -271,7 +317,7 @@ def _checked_changes(
     return validate(draft, caller, engine.settings, now=engine.clock.now(), dimension=engine.dimension)
 
 
-def _given(checked: Checked, changes: dict[str, Any], name: str) -> Any:
+def _given(checked: Checked, changes: Mapping[str, Any], name: str) -> Any:
     """The checked value of a field that is to change, None for one that stays."""
     if changes.get(name) is None:
         return None

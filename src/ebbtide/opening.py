@@ -27,6 +27,7 @@ from ebbtide.models.classifier import create_classifier
 from ebbtide.models.extractor import create_extractor
 from ebbtide.models.intents import create_intent_model
 from ebbtide.models.rerank import create_reranker
+from ebbtide.models.summariser import create_summariser
 from ebbtide.models.tokens import create_counter
 from ebbtide.read.reinforce import flush
 from ebbtide.settings import Settings
@@ -84,6 +85,11 @@ class Store:
             self.settings.extractor,
             api_key=self.settings.extractor_api_key,
             timeout_seconds=self.settings.extractor_timeout_seconds,
+        )
+        self.summariser = create_summariser(
+            self.settings.summariser,
+            api_key=self.settings.summariser_api_key,
+            timeout_seconds=self.settings.summariser_timeout_seconds,
         )
         self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
         judge = self.settings.reranker if isinstance(reranker, str) and not reranker else reranker
@@ -179,12 +185,15 @@ class Store:
             self._exits.push_async_callback(self.intent_model.close)
         if self.extractor is not None:
             self._exits.push_async_callback(self.extractor.close)
+        if self.summariser is not None:
+            self._exits.push_async_callback(self.summariser.close)
         if self._owns_reranker and self.reranker is not None:
             self._exits.push_async_callback(self.reranker.close)
         counter = self._tokenizer or create_counter(self.embedder, identity and identity.name)
         engine = Engine(
             database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier,
-            intent_model=self.intent_model, extractor=self.extractor, reranker=self.reranker, counter=counter,
+            intent_model=self.intent_model, extractor=self.extractor, summariser=self.summariser,
+            reranker=self.reranker, counter=counter,
         )  # fmt: skip
         self._begin_background(engine)
         self._engine = engine

@@ -20,6 +20,7 @@ from ebbtide.identifiers import new_id
 from ebbtide.rank.gates import select
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.score import Scored, score
+from ebbtide.read.branch import on_branch
 from ebbtide.read.fuse import find_each, in_parts
 from ebbtide.read.intent import check_intent, kinds_of, read_intent
 from ebbtide.read.personal import shown
@@ -150,7 +151,7 @@ async def search(
     route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
     settings = index_settings(engine, route)
     async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
-        terms = await read_words(engine, transaction, question)
+        scope, terms = await on_branch(transaction, scope), await read_words(engine, transaction, question)
         rules = await rules_last_seen(engine, transaction, caller.tenant)
         within = timed = of_asked_time(scope, ranking, question) or scope
         while True:

@@ -37,10 +37,11 @@ from ebbtide.write.idempotency import body_hash, keep_answers, replay
 from ebbtide.write.origins import note_origins
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.relate import check_compared, relate
-from ebbtide.write.rows import Row, from_draft, insert
+from ebbtide.write.rows import Row, from_draft, insert, place_in_chat
 from ebbtide.write.screen import screen
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
 from ebbtide.write.tokens import count_tokens
+from ebbtide.write.turns import note_turns
 from ebbtide.write.validate import Checked, validate, with_kind
 
 if TYPE_CHECKING:
@@ -236,7 +237,8 @@ def unanswered(
         batch.places.append(place)
         batch.drafts.append(draft)
         batch.bodies.append(body)
-        batch.hashes.append(content_hash(draft.content, caller.chat, draft.seq, draft.document))
+        place_in = place_in_chat(draft.kind, draft.metadata, draft.seq)
+        batch.hashes.append(content_hash(draft.content, caller.chat, place_in, draft.document))
         batch.vectors.append(draft.vector)
         batch.personal_data.append(screened.kinds)
         batch.origins.append(origins[place] if origins else None)
@@ -304,6 +306,8 @@ async def store(
     said = [Said(one.id, draft.entities, draft.relation) for one, draft in zip(kept, batch.drafts, strict=True)]
     await write_graph(transaction, caller, said, now)
     outcomes = [(outcome, ended(memory, superseding, now)) for outcome, memory in outcomes]
+    messages = [(one.id, draft.seq) for one, draft in zip(kept, batch.drafts, strict=True) if draft.kind == "message"]
+    await note_turns(transaction, caller, [(id_, caller.chat, place) for id_, place in messages])
     answers = answers_of(batch, outcomes, relations, {link.new_id for link in superseding})
     await write_down(transaction, caller, batch, answers, superseding, now)
     await know_tenant(engine, transaction, caller.tenant, now)

@@ -72,6 +72,25 @@ class Settings(BaseModel):
     extractor_timeout_seconds: float = Field(
         60.0, gt=0, le=3_600, description="How long one answer of the extractor may take, in seconds."
     )
+    summariser: str | None = Field(
+        None,
+        description="The chat model that summarises conversations: `http(s)://host/v1#model` of an OpenAI-compatible "
+        "endpoint; unset makes summaries of the conversation's own sentences.",
+    )
+    summariser_api_key: str | None = Field(None, repr=False, description="The bearer token sent to the summariser.")
+    summariser_timeout_seconds: float = Field(
+        60.0, gt=0, le=600, description="How long one answer of the summariser may take, in seconds."
+    )
+    episode_tokens: int = Field(
+        256, ge=32, le=2_000, description="Length of the summary of a branch of a conversation, in tokens."
+    )
+    episode_turns: int = Field(
+        0,
+        ge=0,
+        le=100_000,
+        description="Summarise every night the branches of conversations with at least so many new turns, a count; "
+        "0 leaves that to `episodes.summarise`.",
+    )
     reranker: str | None = Field(
         None,
         description="The model that may order the best candidates anew: `fake`, the folder of a cross-encoder with "

@@ -78,11 +78,13 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def content_hash(text: str, chat: str | None = None, seq: int | None = None, document: UUID | None = None) -> bytes:
+def content_hash(
+    text: str, chat: str | None = None, seq: int | str | None = None, document: UUID | None = None
+) -> bytes:
     """SHA-256 of the folded text.
 
     Two equal turns at different places of a conversation are two statements, and so are two equal passages of different
-    documents: each goes with its own.
+    documents: each goes with its own. So are the summaries of two branches of one, for which `seq` is the branch.
     """
     place = f"\0{chat}\0{seq}" if chat is not None and seq is not None else ""
     place += f"\0document\0{document}" if document is not None else ""

@@ -41,6 +41,7 @@ from ebbtide.write.sift import Sifted, redacted_hash, sift
 from ebbtide.write.successors import check_successors
 from ebbtide.write.ties import Waiting, write_ties
 from ebbtide.write.tokens import counts_of
+from ebbtide.write.turns import note_turns
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -227,6 +228,8 @@ async def _import_batch(
         new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
         await set_context(transaction, caller.tenant, following)
         stored = [one for one in embedded if one.id in new]
+        said = [one.row.memory for one in stored if one.row.memory.kind == "message"]
+        await note_turns(transaction, replace(caller, branch=None), [(one.id, one.chat, one.seq) for one in said])
         await _insert_versions(engine, transaction, caller, stored)
         await _insert_strength(transaction, caller, stored, now)
         existing = await _existing(transaction, caller, [one for one in embedded if one.id not in new], now)

@@ -130,7 +130,7 @@ class Access:
 class Caller:
     """Who asks: the tenant is the wall, the agent owns the memories, the rest says on whose behalf and where.
 
-    `access` polices the caller; without it, it is the owner's and may do everything.
+    `access` polices the caller; without it, it is the owner's and may do everything. `branch` is one of the chat's.
     """
 
     tenant: str
@@ -141,6 +141,7 @@ class Caller:
     session: str | None = None
     timezone: str = "UTC"
     access: Access | None = None
+    branch: str | None = None
 
 
 class Draft(_Public):

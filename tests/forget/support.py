@@ -74,9 +74,9 @@ def give_graph(owner: Owner, id_: UUID, other: UUID) -> None:
         [id_, other, other, id_],
     )
     owner.execute(
-        "INSERT INTO turn (tenant_id, chat_id, id, agent_id, role, content, memory_id, created_at)"
-        " VALUES ('default', 'c', %s, 'default', 'user', 'a zebra', %s, '2026-01-01Z')",
-        [uuid4(), id_],
+        "INSERT INTO turn (tenant_id, agent_id, chat_id, branch, place, memory_id)"
+        " VALUES ('default', 'default', 'c', 'main', 0, %s)",
+        [id_],
     )
 
 

@@ -50,6 +50,7 @@ class Place:
     user: str | None
     task: str | None
     chat: str | None
+    branch: str | None
     session: str | None
     timezone: str
     embedder: str | None
@@ -57,7 +58,9 @@ class Place:
     @property
     def caller(self) -> Caller:
         """Who asks."""
-        return Caller(self.tenant, self.agent, self.user, self.task, self.chat, self.session, self.timezone)
+        return Caller(
+            self.tenant, self.agent, self.user, self.task, self.chat, self.session, self.timezone, branch=self.branch
+        )
 
     def store_at(self, location: str | None = None, **more: Any) -> Store:
         """The store, not opened yet; at `location` where that is given."""
@@ -76,6 +79,7 @@ PLACE_OPTIONS = (
     click.option("--user", metavar="ID", help="On whose behalf."),
     click.option("--task", metavar="ID", help="For which task."),
     click.option("--chat", metavar="ID", help="In which conversation."),
+    click.option("--branch", metavar="NAME", help="On which branch of it."),
     click.option("--session", metavar="ID", help="In which session."),
     click.option(
         "--timezone",

@@ -95,6 +95,7 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
             # What was merged into one that was mentioned goes as a part of it.
             if entity in mentioned:
                 cleaned[mentioned[entity]]["entities"] += 1
+    await _clean_turns(transaction, tenant, ids, cleaned)
     return cleaned
 
 
@@ -106,6 +107,22 @@ async def _drop_documents(
     if sources:
         for (id_,) in await transaction.all("forget.drop_documents", tenant=tenant, documents=list(sources)):
             cleaned[sources[id_]]["documents"] += 1
+
+
+async def _clean_turns(
+    transaction: Transaction, tenant: str, ids: Sequence[UUID], cleaned: Mapping[UUID, Counter[str]]
+) -> None:
+    """Memories are no turns any more, and branches go that have no turn left and that none goes on from."""
+    emptied: set[tuple[str, str, str]] = set()
+    for id_, *branch in await transaction.all("forget.clean_turns", tenant=tenant, ids=ids):
+        cleaned[id_]["turns"] += 1
+        emptied.add(cast("tuple[str, str, str]", tuple(branch)))
+    while emptied:
+        agents, chats, names = zip(*sorted(emptied), strict=True)
+        rows = await transaction.all(
+            "forget.drop_branches", tenant=tenant, agents=list(agents), chats=list(chats), names=list(names)
+        )
+        emptied = {(agent, chat, parent) for agent, chat, parent in rows}
 
 
 async def _refresh_turns(transaction: Transaction, tenant: str, rows: Sequence[Any]) -> None:

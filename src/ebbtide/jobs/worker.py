@@ -21,6 +21,7 @@ from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
 from ebbtide.errors import EbbtideError, StaleRevision
 from ebbtide.jobs.embedding import RESUME_EMBEDDING, embed_pending, enqueue_resumption, resume_embedding
+from ebbtide.jobs.episodes import SUMMARISE, SUMMARISE_TENANT, summarise, summarise_tenant
 from ebbtide.jobs.extracting import extract_memories
 from ebbtide.jobs.fading import FADE, FADE_SCHEDULE, FADE_TENANT, fade, fade_tenant
 from ebbtide.jobs.index import BUILD_VECTOR_INDEX, build_vector_index
@@ -70,6 +71,8 @@ TASKS = {
     TIDY_TENANT: Task(tidy_tenant),
     FADE: Task(fade, schedule=FADE_SCHEDULE),
     FADE_TENANT: Task(fade_tenant),
+    SUMMARISE: Task(summarise, schedule="47 3 * * *"),
+    SUMMARISE_TENANT: Task(summarise_tenant),
 }
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -26,6 +26,7 @@ SORTS: dict[str, Section] = {"episode": "episodes", "chunk": "chunks", "note": "
 CONFIRMED = "(confirmed by the user) "
 # What an entity's best hit lends to its relations: they go in where there is room, and never before the hit itself.
 LENT = 0.5
+MOST_TOPICS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,14 @@ class Writer:
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, lead + mark, body, worth, tokens=known)
 
+    def with_topics(self, item: Entry, memory: Memory) -> Entry:
+        """An episode with a line of what it was about, where its metadata tells."""
+        given = memory.metadata.get("topics")
+        named = cast("Sequence[Any]", given) if isinstance(given, list | tuple) else ()
+        topics = [name_of(one, self.nonce).strip() for one in named[:MOST_TOPICS] if isinstance(one, str)]
+        told = ", ".join(topic for topic in topics if topic)
+        return replace(item, body=f"{item.body}\n  Topics: {told}", tokens=None) if told else item
+
     def lead(self, memory: Memory, section: Section, places: Mapping[UUID, str]) -> str:
         """What an item begins with: the day of an episode, the place in a file, a note's title or namespace."""
         if section == "episodes":
@@ -140,7 +149,8 @@ def _entry(hit: Hit, gathered: Gathered, heads: Mapping[Entity, str], writer: Wr
     if about is not None and section == "facts":
         item = writer.as_item(memory, section, "  - ", hit.relevance, tokens)
         return replace(item, head=heads[about], about=about.id)
-    return writer.as_item(memory, section, writer.lead(memory, section, gathered.places), hit.relevance, tokens)
+    item = writer.as_item(memory, section, writer.lead(memory, section, gathered.places), hit.relevance, tokens)
+    return writer.with_topics(item, memory) if section == "episodes" else item
 
 
 def _heads(links: Links, writer: Writer) -> dict[Entity, str]:

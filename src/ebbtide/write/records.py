@@ -283,7 +283,7 @@ def _ties(record: _Record, id_: UUID) -> Iterator[Tie]:
 
 
 def _row(engine: Engine, caller: Caller, image: _Image, id_: UUID, model: str | None, now: datetime, place: str) -> Row:
-    place_of = replace(caller, user=image.user, task=image.task, chat=image.chat, session=image.session)
+    place_of = replace(caller, user=image.user, task=image.task, chat=image.chat, branch=None, session=image.session)
     check_caller(place_of)
     checked = validate(_draft(image), place_of, engine.settings, now=now, dimension=engine.dimension, place=place)
     created = image.created_at or now

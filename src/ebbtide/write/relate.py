@@ -39,9 +39,9 @@ MULTI_VALUED_STEMS = frozenset(map(stem, MULTI_VALUED))
 async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[str, bytes]], now: datetime) -> Batch:
     """The batch with what its new drafts have to do with live memories and with each other.
 
-    A draft that says what it supersedes is not compared; nor is a turn of a conversation, save by its subject, since
-    people repeat and contradict themselves as they talk; nor a passage of a document, which is many statements and not
-    one, and whose next version says by itself what holds now.
+    A draft that says what it supersedes is not compared; nor is a turn of a conversation, or an episode, which tells of
+    several, save by its subject, since people repeat and contradict themselves as they talk; nor a passage of a
+    document, which is many statements and not one, and whose next version says by itself what holds now.
     """
     seen = set(known)
     fresh: list[int] = []
@@ -99,6 +99,7 @@ async def _near(
         position: vector
         for position in fresh
         if (vector := batch.vectors[position]) is not None
+        and batch.drafts[position].kind != "episode"
         and (caller.chat is None or batch.drafts[position].seq is None)
     }
     if not vectors:

@@ -15,7 +15,7 @@ from ebbtide.types import Memory, trusted
 from ebbtide.write.validate import DEFAULT_KIND, Checked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.types import Caller
 
-__all__ = ["Row", "columns_of", "from_draft", "insert", "memory_of"]
+__all__ = ["Row", "columns_of", "from_draft", "insert", "memory_of", "place_in_chat"]
 
 ROWS_A_STATEMENT = 1_000
 
@@ -51,8 +51,19 @@ class Row:
         cls, memory: Memory, embedding: NDArray[np.float32] | None = None, context: NDArray[np.float32] | None = None
     ) -> Row:
         """The row of a memory; two turns of a chat are the same statement only at the same place."""
-        digest = content_hash(memory.content, memory.chat, memory.seq, document_of(memory.source))
+        digest = content_hash(
+            memory.content,
+            memory.chat,
+            place_in_chat(memory.kind, memory.metadata, memory.seq),
+            document_of(memory.source),
+        )
         return cls(memory, digest, embedding, context)
+
+
+def place_in_chat(kind: str | None, metadata: Mapping[str, Any], sequence: int | None) -> int | str | None:
+    """What tells two equal statements of a chat apart: the place of a turn, the branch of a summary."""
+    branch = metadata.get("branch") if kind == "episode" else None
+    return branch if isinstance(branch, str) else sequence
 
 
 def from_draft(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ebbtide.govern.personal import KINDS, kinds_of, redactions
 from ebbtide.identifiers import document_of
 from ebbtide.text import content_hash
+from ebbtide.write.rows import place_in_chat
 
 if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
@@ -71,7 +72,9 @@ def screened(row: Row, mode: str | None) -> Row:
     return replace(
         row,
         memory=said if same else said.model_copy(update={"embedding_pending": True}),
-        content_hash=content_hash(said.content, said.chat, said.seq, document_of(said.source)),
+        content_hash=content_hash(
+            said.content, said.chat, place_in_chat(said.kind, said.metadata, said.seq), document_of(said.source)
+        ),
         embedding=row.embedding if same else None,
         personal_data=(),
     )

@@ -15,6 +15,7 @@ __all__ = [
     "NEGATIONS",
     "OPPOSITE_PREFIXES",
     "PARTICLES",
+    "SMALL_TALK",
 ]
 
 
@@ -52,6 +53,19 @@ PARTICLES = _words(
     """
     in on at of to for with by from as so then than into onto about over up down off out im am an auf mit von zu
     für fur en de con por para à au aux dan sur pour avec
+    """
+)
+
+# What people say to each other about nothing.
+SMALL_TALK = _words(
+    """
+    i me you us they them he him she mine yours ours theirs its who what when where which why how yes yeah yep nope ok
+    okay oh ah wow hey hi hello bye thanks thank please sorry sure right well like know think guess feel say said tell
+    told ask asked see saw look want wanted need needed try tried let get got getting gave give go going went gone
+    come came make made take took keep kept use used good great nice cool awesome amazing pretty much many lot lots
+    more most less something anything thing things stuff way two day days time times year years now then here too just
+    about after before again back because but if or not i'm i've i'll i'd it's that's you're we're they're let's
+    what's user assistant
     """
 )
 

@@ -97,9 +97,6 @@ made AS (DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.memory
 sources AS (DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.source_id = ANY(%(ids)s::uuid[]) AND t.memory_id <> ALL(%(ids)s::uuid[])
             RETURNING t.source_id AS id),
 passages AS (DELETE FROM passage t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.memory_id AS id),
-turns AS (UPDATE turn t SET content = '', memory_id = NULL FROM turn o
-          WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.chat_id = t.chat_id AND o.id = t.id
-            AND o.memory_id = ANY(%(ids)s::uuid[]) RETURNING o.memory_id AS id),
 pages AS (UPDATE entity t SET memory_id = NULL FROM entity o
           WHERE t.tenant_id = %(tenant)s AND o.tenant_id = %(tenant)s AND o.id = t.id AND o.memory_id = ANY(%(ids)s::uuid[])
           RETURNING o.memory_id AS id)
@@ -109,7 +106,7 @@ FROM (SELECT 'versions' AS place, id FROM versions UNION ALL SELECT 'idempotency
       UNION ALL SELECT 'conflicts', id FROM older UNION ALL SELECT 'conflicts', id FROM newer
       UNION ALL SELECT 'near duplicates', id FROM links UNION ALL SELECT 'near duplicates', id FROM linked
       UNION ALL SELECT 'origins', id FROM made UNION ALL SELECT 'origins', id FROM sources
-      UNION ALL SELECT 'passages', id FROM passages UNION ALL SELECT 'turns', id FROM turns UNION ALL SELECT 'entity pages', id FROM pages
+      UNION ALL SELECT 'passages', id FROM passages UNION ALL SELECT 'entity pages', id FROM pages
       UNION ALL SELECT 'entity changes', id FROM changes
       UNION ALL SELECT DISTINCT ON (resting.id) 'relations', resting.memory_id FROM relations JOIN resting ON resting.id = relations.id) gone
 GROUP BY place, id
@@ -145,6 +142,19 @@ FROM family CROSS JOIN LATERAL (
 WHERE e.tenant_id = %(tenant)s AND e.id = family.id
   AND NOT EXISTS (SELECT FROM family kin JOIN entity_alias o ON o.tenant_id = %(tenant)s AND o.entity_id = kin.id
                   WHERE kin.root = family.root AND o.alias_hash = e.name_hash);
+
+-- name: clean_turns
+-- Memories that were turns of conversations are none any more.
+DELETE FROM turn t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])
+RETURNING t.memory_id, t.agent_id, t.chat_id, t.branch;
+
+-- name: drop_branches
+-- Of branches that lost a turn, those that have none left and that no other goes on from; answers with what they went on from.
+DELETE FROM branch b USING unnest(%(agents)s::text[], %(chats)s::text[], %(names)s::text[]) AS o(agent_id, chat_id, name)
+WHERE b.tenant_id = %(tenant)s AND b.agent_id = o.agent_id AND b.chat_id = o.chat_id AND b.name = o.name
+  AND NOT EXISTS (SELECT FROM turn t WHERE t.tenant_id = %(tenant)s AND t.agent_id = b.agent_id AND t.chat_id = b.chat_id AND t.branch = b.name)
+  AND NOT EXISTS (SELECT FROM branch c WHERE c.tenant_id = %(tenant)s AND c.agent_id = b.agent_id AND c.chat_id = b.chat_id AND c.parent = b.name)
+RETURNING b.agent_id, b.chat_id, b.parent;
 
 -- name: drop_entities
 -- Entities that nothing speaks of any more go, with all that was merged into them; so does what is left without a name.
@@ -353,6 +363,7 @@ entities AS (DELETE FROM entity t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 sessions AS (DELETE FROM session t WHERE t.tenant_id = %(tenant)s RETURNING t.revision),
 turns AS (DELETE FROM turn t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 passages AS (DELETE FROM passage t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+branches AS (DELETE FROM branch t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 documents AS (DELETE FROM document t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 holds AS (DELETE FROM legal_hold t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 answers AS (DELETE FROM idempotency t WHERE t.tenant_id = %(tenant)s RETURNING 1),
@@ -366,7 +377,8 @@ settings AS (UPDATE tenant t SET settings = '{}', governance = NULL,
              WHERE t.tenant_id = %(tenant)s RETURNING 1)
 SELECT (SELECT count(*) FROM keys) AS keys, (SELECT count(*) FROM policies) AS policies, (SELECT count(*) FROM rules) AS rules,
        (SELECT count(*) FROM profiles) AS profiles, (SELECT count(*) FROM entities) AS entities, (SELECT count(*) FROM sessions) AS sessions,
-       (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM holds) AS holds,
+       (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM branches) AS branches,
+       (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM holds) AS holds,
        (SELECT count(*) FROM answers) AS idempotency_answers, (SELECT count(*) FROM recalls) AS recalls,
        (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity;
 

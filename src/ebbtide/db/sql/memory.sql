@@ -41,7 +41,7 @@ SET maturity = CASE WHEN m.maturity = 'confirmed' AND m.content_hash <> %(conten
     embedding = %(embedding)s::halfvec, context_embedding = %(context_embedding)s::halfvec, embedding_pending = %(pending)s,
     importance = coalesce(%(importance)s, m.importance), confidence = coalesce(%(confidence)s, m.confidence),
     kind = coalesce(%(kind)s, m.kind), labels = coalesce(%(labels)s::text[], m.labels), tags = coalesce(%(tags)s::text[], m.tags),
-    metadata = coalesce(%(metadata)s::jsonb, m.metadata), personal_data = %(personal_data)s::text[],
+    metadata = coalesce(%(metadata)s::jsonb, m.metadata), observed_at = %(observed_at)s, personal_data = %(personal_data)s::text[],
     tokens = %(tokens)s, counted_by = %(counted_by)s, revision = m.revision + 1, updated_at = %(now)s,
     current_since = greatest(%(now)s, m.current_since)
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s;

@@ -391,19 +391,33 @@ CREATE TABLE session (
     PRIMARY KEY (tenant_id, agent_id, session_id)
 );
 
+-- A conversation is a tree: `main`, and branches that go on from a turn of another one. A branch has its parent's turns up to
+-- `forked_after`, as far as the parent has those itself, and its own. The first branch of a chat has no row.
+CREATE TABLE branch (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    chat_id text NOT NULL,
+    name text NOT NULL,
+    parent text NOT NULL,
+    forked_after bigint NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, chat_id, name)
+);
+
+-- A turn is a memory at a place on a branch: what was said is in the memory alone, and its turns go with it. Places grow along a
+-- branch, from 0, with gaps; where a message has a sequence it is that, else the next of the whole chat.
 CREATE TABLE turn (
     tenant_id text NOT NULL,
-    chat_id text NOT NULL,
-    id uuid NOT NULL,
-    parent_id uuid,
     agent_id text NOT NULL,
-    role text NOT NULL,
-    content text NOT NULL,
-    memory_id uuid,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, chat_id, id)
+    chat_id text NOT NULL,
+    branch text NOT NULL,
+    place bigint NOT NULL,
+    memory_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, chat_id, branch, memory_id),
+    FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE
 );
-CREATE INDEX turn_memory ON turn (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX turn_place ON turn (tenant_id, agent_id, chat_id, place);
+CREATE INDEX turn_memory ON turn (tenant_id, memory_id);
 
 -- A file or a text whose passages are remembered: memories with its id as their source, the last of which takes it along. Without a
 -- content_hash they are not yet, or not quite, those of its last version. Who writes them holds the claim.
@@ -638,7 +652,7 @@ BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
         'entity', 'entity_alias', 'entity_key', 'mention', 'alias_source', 'relation', 'derivation', 'entity_change',
-        'entity_change_item', 'session', 'turn', 'document', 'passage', 'conflict', 'memory_link', 'memory_origin',
+        'entity_change_item', 'session', 'branch', 'turn', 'document', 'passage', 'conflict', 'memory_link', 'memory_origin',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
         'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP

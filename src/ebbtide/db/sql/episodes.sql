@@ -1,0 +1,126 @@
+-- Conversations as trees: a turn is a memory at a place on a branch, and a branch shares the past of the one it went on from.
+
+-- fragment: of_chat
+t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND t.chat_id = %(chat)s
+
+-- fragment: lineage
+-- A branch and those it goes back to, each with the last place that is shared.
+lineage(branch, upto) AS (
+    SELECT %(branch)s::text, 9223372036854775807
+    UNION ALL
+    SELECT b.parent, least(l.upto, b.forked_after)
+    FROM lineage l JOIN branch b ON b.name = l.branch
+    WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = %(chat)s)
+
+-- fragment: told
+-- The turns of a branch: its own, and the past that it shares.
+told AS MATERIALIZED (
+    SELECT t.memory_id, t.branch, t.place FROM turn t JOIN lineage l ON t.branch = l.branch AND t.place <= l.upto WHERE {{of_chat}})
+
+-- name: note_turns
+-- Memories become turns at the end of a branch, or at the places that they name; what is a turn of it already stays where it is.
+INSERT INTO turn (tenant_id, agent_id, chat_id, branch, place, memory_id)
+SELECT %(tenant)s, %(agent)s, n.chat_id, %(branch)s,
+       coalesce(n.sequence, l.last + row_number() OVER (PARTITION BY n.chat_id, n.sequence IS NULL ORDER BY n.ordinality)), n.memory_id
+FROM unnest(%(ids)s::uuid[], %(chats)s::text[], %(sequences)s::integer[]) WITH ORDINALITY AS n(memory_id, chat_id, sequence, ordinality)
+JOIN LATERAL (
+    SELECT coalesce(max(t.place), -1) AS last FROM turn t
+    WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND t.chat_id = n.chat_id) l ON true
+ON CONFLICT DO NOTHING;
+
+-- name: branch
+-- A branch of a chat, where it is not the first one.
+SELECT t.name, t.parent, t.forked_after FROM branch t WHERE {{of_chat}} AND t.name = %(branch)s;
+
+-- name: last_place
+-- The last place of a chat, -1 where nothing was said; and how many branches it has beside the first.
+SELECT coalesce(max(t.place), -1), (SELECT count(*) FROM branch t WHERE {{of_chat}}) FROM turn t WHERE {{of_chat}};
+
+-- name: place_given
+-- The place that was given to what a client's key wrote in a chat.
+SELECT m.sequence FROM idempotency i JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = i.memory_id
+WHERE i.tenant_id = %(tenant)s AND i.agent_id = %(agent)s AND i.key = %(key)s AND m.chat_id = %(chat)s AND m.sequence IS NOT NULL;
+
+-- name: last_told
+-- The last place of a branch, -1 where nothing was said on it.
+WITH RECURSIVE {{lineage}}, {{told}}
+SELECT coalesce(max(told.place), -1) FROM told;
+
+-- name: turn_at
+-- On which branch and at which place a memory is a turn that a branch has, its own first; without a branch the one said last.
+WITH RECURSIVE {{lineage}}
+SELECT t.branch, t.place
+FROM turn t LEFT JOIN lineage l ON l.branch = t.branch AND t.place <= l.upto
+WHERE {{of_chat}} AND t.memory_id = %(id)s AND (NOT %(within)s::boolean OR l.branch IS NOT NULL)
+ORDER BY t.place DESC LIMIT 1;
+
+-- name: fork
+-- Begins a branch.
+INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, created_at)
+VALUES (%(tenant)s, %(agent)s, %(chat)s, %(name)s, %(parent)s, %(forked_after)s, %(now)s)
+ON CONFLICT DO NOTHING RETURNING name;
+
+-- name: transcript
+-- The turns of a branch that may be read, the last so many, in their order.
+WITH RECURSIVE {{lineage}}, {{told}}
+SELECT * FROM (
+    SELECT told.branch, told.place, {{memory_row}}
+    FROM told JOIN memory m ON m.id = told.memory_id
+    LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+    WHERE {{readable}}
+    ORDER BY told.place DESC, m.id DESC LIMIT %(limit)s) last
+ORDER BY last.place, last.id;
+
+-- name: branches
+-- The branches of a chat, with how many turns each has of its own that may be read, and when the last of them was written.
+SELECT o.name, o.parent, o.forked_after, count(m.id)::integer AS turns, max(m.created_at) AS last_at, o.created_at
+FROM (SELECT t.name, t.parent, t.forked_after, t.created_at FROM branch t WHERE {{of_chat}}
+      UNION ALL SELECT %(first)s, NULL, NULL, NULL) o
+LEFT JOIN turn t ON {{of_chat}} AND t.branch = o.name
+LEFT JOIN memory m ON m.id = t.memory_id AND {{readable}}
+GROUP BY o.name, o.parent, o.forked_after, o.created_at
+ORDER BY o.created_at NULLS FIRST, o.name;
+
+-- name: chats
+-- The chats in which something was said that may be read, the last one first.
+SELECT t.chat_id AS chat, count(DISTINCT t.branch)::integer AS branches, count(DISTINCT m.id)::integer AS turns, max(m.created_at) AS last_at
+FROM turn t JOIN memory m ON m.id = t.memory_id
+WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND {{readable}}
+GROUP BY t.chat_id ORDER BY last_at DESC, t.chat_id LIMIT %(limit)s;
+
+-- name: summary
+-- What a branch's summary can go on from: its own, else one of the branches it goes back to that tells nothing else.
+WITH RECURSIVE {{lineage}}, {{told}}
+SELECT ARRAY(SELECT o.source_id FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id) AS sources,
+       {{memory_row}}
+FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode'
+  AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id AND o.whole)
+  AND NOT EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id
+                                                AND o.source_id NOT IN (SELECT told.memory_id FROM told))
+ORDER BY m.metadata ->> 'branch' IS NOT DISTINCT FROM %(branch)s DESC, m.updated_at DESC, m.id LIMIT 1;
+
+-- name: apart
+-- What a branch does not share of its chat: the turns of other futures, and what was made from them alone, or from all of them.
+WITH RECURSIVE {{lineage}}, {{told}},
+other AS MATERIALIZED (
+    SELECT t.memory_id FROM turn t
+    WHERE {{of_chat}} AND t.memory_id NOT IN (SELECT told.memory_id FROM told)
+      AND NOT EXISTS (SELECT FROM turn e WHERE e.tenant_id = %(tenant)s AND e.memory_id = t.memory_id AND e.chat_id <> t.chat_id))
+SELECT other.memory_id FROM other
+UNION
+SELECT o.memory_id FROM memory_origin o
+WHERE o.tenant_id = %(tenant)s AND o.source_id IN (SELECT other.memory_id FROM other)
+  AND (o.whole OR NOT EXISTS (SELECT FROM memory_origin k WHERE k.tenant_id = %(tenant)s AND k.memory_id = o.memory_id
+                                                            AND k.source_id NOT IN (SELECT other.memory_id FROM other)));
+
+-- name: due
+-- The branches of a tenant with at least so many turns that no summary of theirs tells of, each with who said the last of them.
+SELECT t.agent_id, t.chat_id, t.branch, (array_agg(m.user_id ORDER BY t.place DESC))[1], count(*)::integer
+FROM turn t JOIN memory m ON m.id = t.memory_id AND m.tenant_id = %(tenant)s AND m.status = 'active'
+WHERE t.tenant_id = %(tenant)s AND NOT EXISTS (
+    SELECT FROM memory_origin o JOIN memory e ON e.tenant_id = %(tenant)s AND e.id = o.memory_id
+    WHERE o.tenant_id = %(tenant)s AND o.source_id = t.memory_id AND o.whole AND e.kind = 'episode' AND e.status = 'active'
+      AND e.chat_id = t.chat_id AND e.metadata ->> 'branch' = t.branch)
+GROUP BY t.agent_id, t.chat_id, t.branch HAVING count(*) >= %(least)s
+ORDER BY t.agent_id, t.chat_id, t.branch;

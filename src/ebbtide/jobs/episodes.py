@@ -1,0 +1,57 @@
+"""Every night: branches of conversations with enough new turns are summarised, where the setting asks for it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ebbtide.db.queue import enqueue, lock_of
+from ebbtide.errors import ModelError, StaleRevision
+from ebbtide.govern.tenants import list_tenants
+from ebbtide.summaries import summarise as summarise_branch
+from ebbtide.types import Caller
+
+if TYPE_CHECKING:
+    from ebbtide.engine import Engine
+
+__all__ = ["SUMMARISE", "SUMMARISE_TENANT", "summarise", "summarise_tenant"]
+
+SUMMARISE = "summarise"
+SUMMARISE_TENANT = "summarise_tenant"
+
+log = logging.getLogger("ebbtide")
+
+
+async def summarise(engine: Engine) -> None:
+    """Ask for the summaries of each tenant's conversations."""
+    if not engine.settings.episode_turns:
+        return
+    for tenant in await list_tenants(engine):
+        async with engine.database.transaction(tenant) as transaction:
+            lock = lock_of(SUMMARISE_TENANT, tenant)
+            await enqueue(transaction.connection, SUMMARISE_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+
+
+async def summarise_tenant(engine: Engine, *, tenant: str) -> None:
+    """Summarise a tenant's branches that have at least `episode_turns` new turns.
+
+    One that fails does not hold up the others; it is tried again with the whole job.
+
+    Raises:
+        ModelError: the summariser failed for one of them.
+    """
+    least = engine.settings.episode_turns
+    if not least:
+        return
+    async with engine.database.transaction(tenant, snapshot=True) as transaction:
+        due = await transaction.all("episodes.due", tenant=tenant, least=least)
+    failed: ModelError | None = None
+    for agent, chat, branch, user, _ in due:
+        try:
+            await summarise_branch(engine, Caller(tenant, agent, user=user, chat=chat, branch=branch))
+        except StaleRevision:
+            log.info("a conversation changed while it was summarised, and waits for the next night")
+        except ModelError as error:
+            failed = error
+    if failed is not None:
+        raise failed
