@@ -72,7 +72,7 @@ def _relative(
     run = _name_behind(words, names, sentence, start, language.being | language.called_words)
     if run is None:
         return
-    says = f"'s {words.words[place]} {language.is_}"
+    says = language.owned.replace("{word}", words.words[place])
     relation = Relation(language.relatives[word], "PERSON", says, RELATIVE_CONFIDENCE, PERSONAL)
     yield Belonging(owner, relation, Part(*run, run, "PERSON"), word)
 
@@ -117,6 +117,6 @@ def _favourite(
         lower[one] in language.pointing or not lower[one][0].isalpha() for one in range(place + 1, being)
     ):
         return
-    says = f"'s {words.words[place]} {kind} {lower[being]}"
+    says = f"{{owner}}'s {words.words[place]} {kind} {lower[being]} {{object}}"
     relation = Relation(f"favourite {kind.lower()}", "anything", says, 0.9, PREFERENCE, kind="preference")
     yield Belonging(owner, relation, part, words.words[place])

@@ -81,6 +81,11 @@ def subjects_of(
         lower[last] in language.adverbs or (phrase.person == "either" and lower[last] in language.having)
     ):
         last -= 1
+    if language.drops_i and phrase.person == "first" and may_begin(words, sentence, language, last + 1):
+        # The form must not be that of somebody else too.
+        alone = " ".join(phrase.words) not in phrase.relation.third.split("|")
+        if alone and (last < sentence.first or lower[last] not in language.i):
+            return [Subject(SPEAKER, place, place + 1)]
     if last < sentence.first:
         return []
     if lower[last] in language.i or (lower[last] in language.we and _we_may(phrase)):

@@ -94,6 +94,9 @@ PLACE_PHRASES = listed_phrases(
 # What is capitalised at the beginning of a sentence or by habit and names nobody.
 NO_NAMES = listed(
     """
+    meine meinen meiner wohnt wohne lebt arbeitet arbeite kommt vive vivo trabaja trabajo prefiero prefiere dicen
+    miete untermiete frieden angst armut scheidung wg eigentum schwester bruder mutter vater sohn tochter mann chef
+    chefin freundin freund kollege kollegin soy estoy me vivimos
     i me my mine myself we us our ours you your yours he him his she her hers it its they them their theirs this that
     these those who whom whose what which when where why how somebody someone something nobody none nothing everybody
     everyone everything anybody anyone anything all both each every either neither any some many much more most few

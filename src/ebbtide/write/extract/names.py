@@ -33,6 +33,8 @@ LEAST_WORDS = 4
 YEAR_DIGITS = 4
 # A longer word all in capitals is shouted rather than an abbreviation.
 LONGEST_ABBREVIATION = 4
+APOSTROPHES = "'’"
+NEVER = NO_NAMES | TITLES
 ARTICLES = listed(
     """
     the la las los le les der den dem das
@@ -112,7 +114,7 @@ def may_name(words: Words, place: int) -> bool:
         return len(word) > 2 and word.isalpha() and word[1].isupper()
     if word.isupper() and len(word) > LONGEST_ABBREVIATION:
         return False
-    return len(word) > 1 and words.lower[place] not in NO_NAMES and words.lower[place] not in TITLES
+    return len(word) > 1 and word[-1] not in APOSTROPHES and words.lower[place] not in NEVER
 
 
 def _run_end(words: Words, place: int, behind: int) -> int:

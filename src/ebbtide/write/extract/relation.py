@@ -45,7 +45,7 @@ class Relation:
         tense: `now` where it holds still, `began` where it tells how it came to hold, `over` where it holds no longer.
         destination: what a second object is, which holds now in place of the first.
         joint: the word before that second object.
-        lasting: words of which one must follow the object for it to hold still, as "since" does.
+        lasting: words of which one must follow the object for it to be so, as "since" does.
         needs_cue: whether something else in the text must tell that the object is what it must be.
     """
 
@@ -99,8 +99,9 @@ class Language:
         relatives: what a relative is called, and the predicate each of them is.
         favourite: the words for a favourite.
         name_words: the words for a name.
-        being, is_: what stands between these and what they are, and the one in which that is told.
+        being, owned: what stands between these and what they are, and how a sentence tells that.
         called_words, called: the same for being called.
+        drops_i: whether the verb alone may say "I".
     """
 
     code: str
@@ -124,9 +125,10 @@ class Language:
     favourite: frozenset[str] = frozenset()
     name_words: frozenset[str] = frozenset()
     being: frozenset[str] = frozenset()
-    is_: str = "is"
+    owned: str = "{owner}'s {word} is {object}"
     called_words: frozenset[str] = frozenset()
     called: str = "is called"
+    drops_i: bool = False
 
     @property
     def belonging_words(self) -> frozenset[str]:

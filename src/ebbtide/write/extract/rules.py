@@ -12,21 +12,26 @@ from ebbtide.write.extract.belongings import belonging_at
 from ebbtide.write.extract.certainty import is_certain, is_doubted
 from ebbtide.write.extract.clauses import SPEAKER, Part, Subject, object_of, subjects_of
 from ebbtide.write.extract.english import ENGLISH
+from ebbtide.write.extract.french import FRENCH
+from ebbtide.write.extract.german import GERMAN
 from ebbtide.write.extract.name_words import NO_NAMES
 from ebbtide.write.extract.names import Names, names_of
 from ebbtide.write.extract.relation import Language, Phrase, Relation, belongings_of, phrases_of
+from ebbtide.write.extract.spanish import SPANISH
 from ebbtide.write.extract.tokens import Sentence, Words, sentences_of, words_of
 from ebbtide.write.extract.word_list import listed
+from ebbtide.write.wording import language_of
 
 __all__ = ["EXTRACTOR", "Dated", "Dates", "extract"]
 
 EXTRACTOR = "rules/1"
 """How the metadata of a fact names these rules."""
 
-LANGUAGES = (ENGLISH,)
+LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH)
 PHRASES = phrases_of(LANGUAGES)
 BELONGINGS = belongings_of(LANGUAGES)
-APOSTROPHE = "'s"
+OWNER, OBJECT = "{owner}", "{object}"
+OWNERS = "{owner}'s "
 SPEAKERS = frozenset({"user", "human", "me", "customer", "client"})
 OTHERS = frozenset({"assistant", "ai", "bot", "system", "agent", "model", "chatgpt"})
 WEIGHTY = listed(
@@ -217,10 +222,10 @@ def _parts(reading: Reading, phrase: Phrase, place: int) -> Iterator[tuple[Relat
     if relation.tense == "began" and words.lower[part.behind : part.behind + 1] in (["when"], ["as"], ["for"]):
         # "When I was five", "as a child", "for a year": it may well have ended since.
         return
-    if relation.lasting and relation.lasting.isdisjoint(words.lower[part.behind : part.behind + 1]):
-        return
     if relation.destination is not None:
         yield from _moved(reading, phrase, part)
+        return
+    if not _lasts(words, relation, part):
         return
     yield relation, part
     if relation.predicate not in MULTIPLE:
@@ -239,6 +244,11 @@ def _verb_at(words: Words, place: int) -> bool:
     return words.lower[place] in PHRASES
 
 
+def _lasts(words: Words, relation: Relation, part: Part) -> bool:
+    """Whether one of the words that a relation needs behind its object stands there."""
+    return not relation.lasting or not relation.lasting.isdisjoint(words.lower[part.behind : part.behind + 1])
+
+
 def _moved(reading: Reading, phrase: Phrase, left: Part) -> Iterator[tuple[Relation, Part]]:
     """What was left and what was reached, as in "moved from Berlin to Oslo"; nothing where one of them is unclear."""
     relation, words = phrase.relation, reading.words
@@ -246,7 +256,7 @@ def _moved(reading: Reading, phrase: Phrase, left: Part) -> Iterator[tuple[Relat
     if reached is None or left.behind + 1 >= reading.sentence.behind or words.lower[left.behind] != relation.joint:
         return
     part = object_of(words, reading.names, reading.sentence, phrase.language, reached, left.behind + 1)
-    if part is not None:
+    if part is not None and _lasts(words, relation, part):
         yield relation, left
         yield reached, part
 
@@ -262,11 +272,11 @@ def _fact(reading: Reading, rule: str, relation: Relation, subject: Subject, par
     if who is not None and name is not None and who.text == name.text:
         return None
     says = relation.says or rule
-    owned = says.startswith(APOSTROPHE)
     if who is not None:
-        told = f"{who.text}{'' if owned else ' '}{says} {object_}"
-    elif owned:
-        told = f"{words.words[subject.first]}{says.removeprefix(APOSTROPHE)} {object_}"
+        whole = says if OBJECT in says else f"{{owner}} {says} {{object}}"
+        told = whole.replace(OWNER, who.text).replace(OBJECT, object_)
+    elif says.startswith(OWNERS):
+        told = f"{words.words[subject.first]} {says.removeprefix(OWNERS)}".replace(OBJECT, object_)
     else:
         told = words.piece(subject.first, part.behind)
     told = told[0].upper() + told[1:]
@@ -337,10 +347,12 @@ def _named(words: Words, names: Names, facts: Sequence[FoundFact]) -> tuple[Name
                 types.setdefault(name.text, name.type)
     found: dict[str, Name] = {}
     sure = {name.start for fact in facts for name in (fact.subject, fact.object_name) if name is not None}
+    # German writes every noun as a name.
+    nouns = language_of(words.lower) == GERMAN.code
     for first, behind in sorted(names.runs.items()):
         start = words.starts[first]
-        if first in names.sure or start in sure:
-            text = words.piece(first, behind)
+        text = words.piece(first, behind)
+        if (first in names.sure and not (nouns and types.get(text) is None)) or start in sure:
             found.setdefault(text, Name(text, types.get(text), start, words.ends[behind - 1]))
     for fact in facts:
         name = fact.object_name
