@@ -289,7 +289,7 @@ async def _synchronise(
     caller = await authorise(engine, caller, DELETE, verb="ingest")
     for one in gone:
         await forget_document(engine, caller, one.id)
-    return found.model_copy(update={"forgotten": tuple(one.id for one in gone)})
+    return found.model_copy(update={"gone": gone, "forgotten": tuple(one.id for one in gone)})
 
 
 def make_token(gone: Sequence[Document], ends: datetime) -> str:

@@ -165,11 +165,12 @@ def utf_16_of(head: bytes) -> str | None:
     """The byte order of UTF-16 without a mark, where every other byte is mostly 0, as in European texts."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
     half = max(1, len(head) // 2)
-    if odd > 0.4 * half and even < 0.05 * half:
-        return "utf-16-le"
-    if even > 0.4 * half and odd < 0.05 * half:
-        return "utf-16-be"
-    return None
+    if min(even, odd) > 0.05 * half or max(even, odd) < 0.4 * half:
+        return None
+    guessed = "utf-16-le" if odd > even else "utf-16-be"
+    text = head.decode(guessed, "replace")
+    odd_ones = sum(not (character.isprintable() or character.isspace()) for character in text)
+    return guessed if odd_ones <= MOST_CONTROLS * len(text) else None
 
 
 def text_of(stream: BinaryIO, encoding: str) -> io.TextIOWrapper:
