@@ -39,7 +39,7 @@ OF_ONE_CALL: Any = {"recall_id": True, "trace": {"milliseconds"}}
     ("blocking", "asynchronous", "verbs"),
     [
         (Ebbtide, AsyncEbbtide, VERBS),
-        (Profiles, AsyncProfiles, ["save", "list", "get"]),
+        (Profiles, AsyncProfiles, ["save", "list", "get", "tune", "keep"]),
         (Documents, AsyncDocuments, ["list", "get", "forget"]),
         (Fading, AsyncFading, ["enable", "disable", "show", "plan", "run"]),
     ],

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ebbtide.rank.fusion import reciprocal_rank_fusion
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.relevance import Relevance, relevance
+    from ebbtide.rank.tuned import Tuned, TuneScores
     from ebbtide.read.decompose import decompose
     from ebbtide.read.intent import Classification, classify
     from ebbtide.read.where import Filter, where
@@ -113,6 +114,8 @@ __all__ = [
     "Settings",
     "TagFilter",
     "Trace",
+    "TuneScores",
+    "Tuned",
     "Version",
     "classify",
     "decompose",
@@ -176,6 +179,8 @@ _HOMES = {
     "Settings": "ebbtide.settings",
     "TagFilter": "ebbtide.types",
     "Trace": "ebbtide.types",
+    "TuneScores": "ebbtide.rank.tuned",
+    "Tuned": "ebbtide.rank.tuned",
     "Version": "ebbtide.types",
     "classify": "ebbtide.read.intent",
     "decompose": "ebbtide.read.decompose",

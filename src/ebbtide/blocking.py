@@ -146,6 +146,8 @@ class Profiles(BlockingGroup[AsyncProfiles]):
     save = blocking(AsyncProfiles.save)
     list = blocking(AsyncProfiles.list)
     get = blocking(AsyncProfiles.get)
+    tune = blocking(AsyncProfiles.tune)
+    keep = blocking(AsyncProfiles.keep)
 
 
 class Policies(BlockingGroup[AsyncPolicies]):

@@ -16,6 +16,7 @@
     │   ├── StoreUnsuitable    it lacks something Ebbtide needs
     │   ├── SchemaOutdated     its schema is of another version
     │   └── ModelMismatch      its vectors come from another model
+    ├── NotTuned               tuning gave nothing that is better            (409)
     └── ModelError             the embedder failed                           (502)
         ├── ModelUnavailable   it does not answer, or is not installed
         └── ModelInvalid       its answer or its file is not what it should be
@@ -42,6 +43,7 @@ __all__ = [
     "ModelMismatch",
     "ModelUnavailable",
     "NotFound",
+    "NotTuned",
     "SchemaOutdated",
     "StaleRevision",
     "StoreError",
@@ -166,6 +168,18 @@ class ModelMismatch(StoreError):
 
     code = "model_mismatch"
     status = 409
+
+
+class NotTuned(EbbtideError):
+    """Tuning gave no weights that are better by more than noise. Judge more hits, or keep the profile as it is."""
+
+    code = "not_tuned"
+    status = 409
+
+    def __init__(self, message: str, *, tuned: object = None, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.tuned = tuned
+        """What was found all the same, a `Tuned`; None where there was too little to look for it."""
 
 
 class ModelError(EbbtideError):

@@ -85,6 +85,8 @@ def test_the_public_names() -> None:
             "Settings",
             "TagFilter",
             "Trace",
+            "TuneScores",
+            "Tuned",
             "Version",
             "classify",
             "decompose",

@@ -27,6 +27,7 @@ from ebbtide.cli import (
     rankings,
     showcase,
     transfers,
+    tuning,
     understanding,
 )
 from ebbtide.cli.output import Output
@@ -102,6 +103,7 @@ COMMANDS: tuple[click.Command, ...] = (
     governance.rules,
     rankings.profiles,
     evaluation.evaluate,
+    tuning.tune,
     operations.doctor,
     operations.migrate,
     operations.worker,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Hit
 
-__all__ = ["Progress", "evaluate"]
+__all__ = ["Loaded", "Progress", "evaluate", "remembered"]
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is of it."""
@@ -37,7 +37,7 @@ BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Loaded:
+class Loaded:
     """A scope in the store: the handle of its agent, and the memory that each item became."""
 
     scope: EvaluationScope
@@ -81,6 +81,28 @@ async def evaluate(
     rankers = [ranker_of(profile) for profile in profiles]
     asked = [merge(scopes)] if merged else list(scopes)
     tell = progress or _tell_nobody
+    opened = remembered(asked, embedder=embedder, reranker=reranker, store=store, settings=settings, progress=tell)
+    async with opened as (engine, loaded, rows_per_second):
+        return [
+            summarize(name, await _ask_all(engine, loaded, name, ranker, tell), rows_per_second)
+            for name, ranker in rankers
+        ]
+
+
+@asynccontextmanager
+async def remembered(
+    scopes: Sequence[EvaluationScope],
+    *,
+    embedder: Embedder | str | None = "local",
+    reranker: Reranker | str | None = "",
+    store: str | None = None,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> AsyncGenerator[tuple[Engine, list[Loaded], float]]:
+    """An engine on a store that the scopes were remembered in, each scope there, and how many rows that were a second.
+
+    The arguments are those of `evaluate`.
+    """
     with ExitStack() as stack:
         location = store or stack.enter_context(TemporaryDirectory(prefix="ebbtide-evaluation-"))
         async with AsyncEbbtide.open(
@@ -88,14 +110,9 @@ async def evaluate(
             settings=settings, clock=_clock(scopes),
         ) as handle:  # fmt: skip
             started = time.perf_counter()
-            loaded = await _remember(handle, asked, tell)
-            rows = sum(len(scope.items) for scope in asked)
-            rows_per_second = rows / (time.perf_counter() - started)
-            engine = await handle.engine()
-            return [
-                summarize(name, await _ask_all(engine, loaded, name, ranker, tell), rows_per_second)
-                for name, ranker in rankers
-            ]
+            loaded = await _remember(handle, scopes, progress or _tell_nobody)
+            rows = sum(len(scope.items) for scope in scopes)
+            yield await handle.engine(), loaded, rows / (time.perf_counter() - started)
 
 
 def _tell_nobody(stage: str, done: int, total: int) -> None:
@@ -111,10 +128,10 @@ def _clock(scopes: Sequence[EvaluationScope]) -> FixedClock:
     return FixedClock(max((moment for moment in moments if moment), default=SystemClock().now()))
 
 
-async def _remember(handle: AsyncEbbtide, scopes: Sequence[EvaluationScope], tell: Progress) -> list[_Loaded]:
+async def _remember(handle: AsyncEbbtide, scopes: Sequence[EvaluationScope], tell: Progress) -> list[Loaded]:
     total = sum(len(scope.items) for scope in scopes)
     done = 0
-    loaded: list[_Loaded] = []
+    loaded: list[Loaded] = []
     for number, scope in enumerate(scopes):
         agent = handle.scoped(agent=f"scope-{number}")
         memories: dict[str, UUID] = {}
@@ -125,7 +142,7 @@ async def _remember(handle: AsyncEbbtide, scopes: Sequence[EvaluationScope], tel
             memories.update((item.id, answer.memory.id) for item, answer in pairs if answer.memory is not None)
             done += len(batch)
             tell("remember", done, total)
-        loaded.append(_Loaded(scope, agent, memories))
+        loaded.append(Loaded(scope, agent, memories))
     return loaded
 
 
@@ -180,7 +197,7 @@ def _draft(item: Item, memories: dict[str, UUID]) -> Draft:
 
 
 async def _ask_all(
-    engine: Engine, loaded: Sequence[_Loaded], name: str, ranker: Ranker, tell: Progress
+    engine: Engine, loaded: Sequence[Loaded], name: str, ranker: Ranker, tell: Progress
 ) -> list[QuestionResult]:
     total = sum(len(one.scope.questions) for one in loaded)
     results: list[QuestionResult] = []

@@ -8,6 +8,8 @@ from typing import Any
 from ebbtide.govern.profiles import get_profile, list_profiles, save_profile
 from ebbtide.groups.base import Group
 from ebbtide.rank.profile import Profile
+from ebbtide.rank.tuned import Tuned
+from ebbtide.tune import Progress, keep_tuned, tune
 
 __all__ = ["AsyncProfiles"]
 
@@ -37,3 +39,45 @@ class AsyncProfiles(Group):
             NotFound: there is none.
         """
         return await get_profile(await self.engine(), self.caller, name)
+
+    async def tune(
+        self,
+        profile: str | Profile | Mapping[str, Any],
+        *,
+        save: str | None = None,
+        dry_run: bool = False,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> Tuned:
+        """Fit a profile's weights to the tenant's feedback on recalls, and save them as a profile of its own.
+
+        It learns from recalls under any profile that reads the same and differs in weights and gates alone, and in
+        each from the hits that were rated positive and negative by `feedback(…, recall=…)`. Weights are fitted to one
+        part of the recalls and judged on the part held out, five times over; gates and limits stay. For a labelled data
+        set see `ebbtide.evaluate.tune.tune_on`.
+
+        Args:
+            profile: where it starts: a name, or a profile.
+            save: the name to save it under, which may be taken by one of the tenant's own; unless given, the first that
+                is free of `ibex-tuned`, `ibex-tuned-2`, … .
+            dry_run: save nothing, and answer also where it is no better.
+            seed: what the recalls are shared out by; the same seed gives the same answer.
+            progress: told what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            NotTuned: the gain on what was held out is no more than noise, and `tuned` of the error says how large it
+                is; or there are fewer than 30 recalls to learn from.
+            InvalidInput: there is no such profile, it has nothing to tune, or an argument is not acceptable.
+        """
+        return await tune(
+            await self.engine(), self.caller, profile, save=save, dry_run=dry_run, seed=seed, progress=progress
+        )
+
+    async def keep(self, tuned: Tuned, save: str | None = None) -> Tuned:
+        """Save what tuning gave, under a name of its own or the first that is free; answers with it, as it was saved.
+
+        Raises:
+            NotTuned: it is no better than the profile it started from.
+            InvalidInput: the name is a preset's.
+        """
+        return await keep_tuned(await self.engine(), self.caller, tuned, save)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 __all__ = [
     "AccessFrequency",
@@ -15,6 +15,7 @@ __all__ = [
     "EFoldingRecency",
     "EffectiveConfidence",
     "Factor",
+    "FittedTo",
     "FullText",
     "Gates",
     "HalfLifeRecency",
@@ -255,3 +256,24 @@ class TideParameters(Part):
     namespace_bonuses: bool = True
     lend_superseded_score: bool = True
     superseded_penalty: NonNegative = 0.5
+
+
+class FittedTo(Part):
+    """Where a tuned profile's weights come from.
+
+    Attributes:
+        tuned_from: the profile they started at.
+        source: `feedback`, or the data set.
+        at: when, UTC.
+        queries: how many queries they were fitted to.
+        ndcg_before, ndcg_after: nDCG@10 on queries held out, of the profile it started at and of its tuned form.
+        seed: what the queries were shared out by.
+    """
+
+    tuned_from: str
+    source: str
+    at: AwareDatetime
+    queries: int
+    ndcg_before: float
+    ndcg_after: float
+    seed: int

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, TypeAdapter, 
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ebbtide.errors import InvalidInput, InvalidProfile
-from ebbtide.rank.parts import EffectiveConfidence, Factor, FullText, Gates, Part, TideParameters
+from ebbtide.rank.parts import EffectiveConfidence, Factor, FittedTo, FullText, Gates, Part, TideParameters
 from ebbtide.text import shown
 from ebbtide.types import Kind
 
@@ -54,6 +54,7 @@ class Profile(Part):
         time_filter: which queries are answered from the time they name: `off` for none, `alone` for those that ask
             about nothing else, `always` for all that name one.
         rerank: a reranker, where one is set, orders the best candidates anew.
+        provenance: where the weights come from, for one that was tuned.
 
     Raises:
         InvalidProfile: naming the field, and what to do about it.
@@ -78,6 +79,7 @@ class Profile(Part):
     decompose: Flag = False
     time_filter: TimeFilter = "off"
     rerank: Flag = False
+    provenance: FittedTo | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")
     def _check_law(self) -> Self:

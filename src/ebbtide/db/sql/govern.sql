@@ -5,6 +5,11 @@
 INSERT INTO profile (tenant_id, name, body, updated_at) VALUES (%(tenant)s, %(name)s, %(body)s::jsonb, %(now)s)
 ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at;
 
+-- name: add_profile
+-- Keeps a ranking profile under a name that is not taken yet; answers with the name, or with nothing where it is taken.
+INSERT INTO profile (tenant_id, name, body, updated_at) VALUES (%(tenant)s, %(name)s, %(body)s::jsonb, %(now)s)
+ON CONFLICT DO NOTHING RETURNING name;
+
 -- name: profile
 -- One saved profile.
 SELECT body FROM profile WHERE tenant_id = %(tenant)s AND name = %(name)s;

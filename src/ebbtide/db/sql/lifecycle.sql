@@ -36,6 +36,13 @@ FROM before
 WHERE h.tenant_id = %(tenant)s AND h.recall_id = %(recall)s AND h.memory_id = %(id)s
 RETURNING before.rating;
 
+-- name: judged
+-- Hits that were rated useful or not, of recalls whose profiles had one signature, the newest recalls first.
+SELECT r.id, r.agent_id AS agent, r.user_id AS "user", h.memory_id AS memory, h.rating = 'positive' AS useful, h.place, h.readings
+FROM recall_hit h JOIN recall_log r ON r.tenant_id = %(tenant)s AND r.id = h.recall_id
+WHERE h.tenant_id = %(tenant)s AND h.rating IN ('positive', 'negative') AND h.readings IS NOT NULL AND r.signature = %(signature)s
+ORDER BY r.created_at DESC, r.id, h.place LIMIT %(limit)s::integer;
+
 -- name: repeated
 -- The memories of some namespaces that say what a context block said, current ones first.
 SELECT {{memory_row}}
