@@ -33,8 +33,23 @@ OUTSIDE = {
 }  # fmt: skip
 
 
+_signatures: dict[tuple[object, ...], tuple[Profile, bytes]] = {}
+MOST_SIGNATURES = 256
+
+
 def signature_of(profile: Profile) -> bytes:
     """8 bytes that two profiles share if they read the same of a memory, and so differ in weights and gates alone."""
+    # Narrowing a profile copies it and keeps its parts, which never change; those of a known profile are not collected.
+    parts = (id(profile.factors), id(profile.tide), id(profile.full_text))
+    key = (profile.law, profile.base, profile.cap, profile.quality_weighting, *parts)
+    if key not in _signatures:
+        if len(_signatures) >= MOST_SIGNATURES:
+            _signatures.clear()
+        _signatures[key] = (profile, _signature(profile))
+    return _signatures[key][1]
+
+
+def _signature(profile: Profile) -> bytes:
     shape = profile.model_dump(mode="json", exclude=OUTSIDE)
     for factor in shape["factors"]:
         del factor["weight"]
