@@ -20,7 +20,7 @@ from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.replay import signature_of
 from ebbtide.tune import MOST_OF_A_USER, judged_of, order_of_judged
 
-MINE = Profile(name="mine", law="sum", factors=(Similarity(weight=0.9), Importance(weight=0.1)), limit=4)
+MINE = Profile(name="mine", law="sum", factors=(Similarity(weight=0.9), Importance(weight=0.1)), limit=6)
 WORDS = ["ferry", "harbour", "lamp", "kettle", "orange", "letter", "bridge", "garden"]
 
 Judge = Callable[[Any], str]
@@ -60,7 +60,7 @@ async def judge(memory: AsyncEbbtide, judge_: Judge, recalls: int, profile: Any 
 
 async def test_feedback_makes_a_better_profile(async_memory: AsyncEbbtide, owner: Any) -> None:
     await fill(async_memory)
-    await judge(async_memory, by_importance, 40)
+    await judge(async_memory, by_importance, 45)
     told: list[tuple[str, int, int]] = []
     tuned = await async_memory.profiles.tune(MINE, dry_run=True, progress=lambda *step: told.append(step))
     assert (tuned.better, tuned.saved, tuned.source, tuned.folds) == (True, None, "feedback", 5)
@@ -121,7 +121,7 @@ async def test_a_forgotten_memory_is_learnt_from_no_more(async_memory: AsyncEbbt
     await fill(async_memory, 6)
     await judge(async_memory, by_importance, 2)
     judged = "SELECT count(*) FROM recall_hit WHERE rating IS NOT NULL"
-    assert owner.execute(judged).fetchone() == (8,)
+    assert owner.execute(judged).fetchone() == (12,)
     for memory in await async_memory.browse():
         await async_memory.forget(memory.id, memory.revision)
     assert owner.execute(judged).fetchone() == (0,)
