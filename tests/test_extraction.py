@@ -176,6 +176,25 @@ def test_an_agent_without_leave_to_write_may_only_look(memory: Ebbtide) -> None:
         handle.extract(ids=note.id)
 
 
+def test_an_agent_that_may_only_read_somewhere_writes_no_mention_there(memory: Ebbtide, owner: Owner) -> None:
+    note = memory.remember("We took a trip to Lisbon.", namespace="vector.shared").memory
+    memory.policies.set("default", {"read": ["vector.shared"], "write": "vector.own", "allow_write": True})
+    handle = memory.as_agent("default", ["memory:read", "memory:write"])
+
+    with pytest.raises(Forbidden):
+        handle.extract(ids=note.id)
+    assert owner.execute("SELECT name FROM entity").fetchall() == []
+
+
+def test_those_who_speak_are_known_by_their_names(memory: Ebbtide) -> None:
+    chat = memory.scoped(chat="c")
+    chat.remember("Mel is great at that.", kind="message", speaker="Caro", seq=0)
+    chat.remember("Thank you so much!", kind="message", speaker="Mel", seq=1)
+    answer = chat.extract(namespaces="vector.*", write=False)
+
+    assert [(name.name, name.type) for text in answer.texts for name in text.names] == [("Mel", "PERSON")]
+
+
 def test_an_agent_cannot_read_the_facts_of_what_it_cannot_read(memory: Ebbtide) -> None:
     note = memory.remember("Lunch. Ann works at Acme.", namespace="vector.secret").memory
     memory.policies.set("default", {"read": ["vector.open"], "allow_write": True})

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.checks import check_flag, check_moment, check_text, check_word
 from ebbtide.errors import InvalidInput, ModelError
 from ebbtide.findings import Extracted, Extraction, Findings, Found, FoundFact, Mentioned, Name
-from ebbtide.govern.access import READ, is_readable, requires
+from ebbtide.govern.access import READ, check_changeable, is_readable, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.graph.check import check_named, check_related
 from ebbtide.graph.write import Said, write_graph
 from ebbtide.graph.write import lock as lock_graph
 from ebbtide.identifiers import parse_id
-from ebbtide.knowledge import Named, Related
+from ebbtide.knowledge import EntityType, Named, Related
 from ebbtide.manage import browse, missing, note_read
 from ebbtide.models.batches import run_batches
 from ebbtide.read.moments import asked_window
@@ -199,10 +199,10 @@ async def read_all(
     """What is found in each source; of one that a model fails on the reason, unless that is to be `strict`."""
     dates = partial(read_dates, timezone=timezone)
     if model is None:
-        return [
-            (one, extract_by_rules(one.text, speaker=one.speaker, observed_at=one.observed_at, dates=dates), None)
-            for one in sources
-        ]
+        # Those who speak call each other by their names.
+        known: dict[str, EntityType] = {one.speaker: "PERSON" for one in sources if one.speaker}
+        by_rules = partial(extract_by_rules, known=known, dates=dates)
+        return [(one, by_rules(one.text, speaker=one.speaker, observed_at=one.observed_at), None) for one in sources]
     found: dict[int, Read] = {}
 
     async def read(place: int) -> None:
@@ -241,7 +241,13 @@ async def write_all(
     """Write what was found: what became of each fact of each source, None for one that the source says itself.
 
     Facts come first, what their sources mention after, each in one transaction for the sources of one place.
+
+    Raises:
+        Forbidden: the policy does not let the caller write where a source lies.
     """
+    for source, findings, _ in read:
+        if source.memory is not None and (findings.facts or findings.names):
+            check_changeable(caller, source.memory.namespace, missing(source.memory.id))
     written: dict[int, list[Remembered | None]] = {}
     order = sorted(range(len(read)), key=lambda place: _place_key(read[place][0]))
     for _, places in groupby(order, key=lambda place: _place_key(read[place][0])):

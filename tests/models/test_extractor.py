@@ -80,7 +80,11 @@ async def test_the_text_is_sent_as_data_and_the_schema_with_it(endpoint: Endpoin
     assert text not in system["content"]
     assert json.loads(user["content"]) == {"text": text, "speaker": "", "date": ""}
     assert request["response_format"]["type"] == "json_schema"
-    assert "evidence" in json.dumps(request["response_format"])
+    schema = request["response_format"]["json_schema"]["schema"]
+    told = schema["$defs"]["SaidFact"]
+    assert told["required"] == list(told["properties"]) == list(fact())
+    assert told["additionalProperties"] is False
+    assert "maxLength" not in json.dumps(schema)
     assert endpoint.authorizations == ["Bearer key"]
     assert found.facts == ()
 

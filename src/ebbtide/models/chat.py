@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from anyio import fail_after
 from pydantic import BaseModel, ValidationError
@@ -19,6 +19,7 @@ __all__ = ["ChatModel", "create_chat_model", "read_answer"]
 MOST_TOKENS = 200
 MOST_BYTES = 4_000_000
 OK = 200
+KEPT = frozenset({"type", "enum", "const", "$ref"})
 # What a server answers that does not know how to hold its model to a schema, or not to this one.
 REFUSALS = frozenset({400, 404, 415, 422, 501})
 FENCE = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL)
@@ -91,7 +92,7 @@ class ChatModel:
             "messages": [{"role": role, "content": content} for role, content in messages],
         }
         if schema is not None and self._takes_schema:
-            form = {"name": schema.__name__.lower(), "strict": True, "schema": schema.model_json_schema()}
+            form = {"name": schema.__name__.lower(), "strict": True, "schema": strict_schema(schema)}
             told_form = {"response_format": {"type": "json_schema", "json_schema": form}}
             status, body = await self._send({**request, **told_form}, most_bytes)
             if status not in REFUSALS:
@@ -137,6 +138,34 @@ def read_answer(body: bytes, form: type[Answer], complaint: str) -> Answer:
         return form.model_validate_json(fenced[1] if fenced else said)
     except ValidationError as exc:
         raise ModelInvalid(complaint) from exc
+
+
+def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a form as servers take it: every field required, and nothing but types and choices.
+
+    Limits on lengths and numbers are left out: many servers refuse them, and others are slowed down by them a lot. What
+    is answered is checked in full anyway.
+    """
+    return _plain(form.model_json_schema())
+
+
+def _plain(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_plain(one) for one in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    given = cast("dict[str, Any]", schema)
+    kept = {name: value for name, value in given.items() if name in KEPT}
+    if "properties" in given:
+        kept["properties"] = {name: _plain(one) for name, one in given["properties"].items()}
+        kept["required"] = list(given["properties"])
+        kept["additionalProperties"] = False
+    for name in ("items", "anyOf"):
+        if name in given:
+            kept[name] = _plain(given[name])
+    if "$defs" in given:
+        kept["$defs"] = {name: _plain(one) for name, one in given["$defs"].items()}
+    return kept
 
 
 def said_in(body: bytes) -> str:
