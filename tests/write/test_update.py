@@ -103,6 +103,27 @@ def test_any_text_is_read(older: str, newer: str) -> None:
     assert update is None or 0 <= update.confidence <= 1
 
 
+@pytest.mark.parametrize(
+    ("content", "kind", "whether"),
+    [
+        ("The standup is at noon now.", "fact", True),
+        ("The rate holds from the summer term on.", "fact", True),
+        ("As of May the rate is 5.", "fact", True),
+        ("会议改到星期二。", "fact", True),
+        ("The committee has met in the hall and was not amused.", "fact", False),
+        ("The committee has met in the hall and was not amused.", "correction", True),
+        ("The standup is at noon now.", "message", False),
+    ],
+)
+def test_most_texts_are_not_even_compared(content: str, kind: str, whether: bool) -> None:
+    assert may_update(content, kind) is whether
+
+
+@pytest.mark.parametrize("pair", [*REPLACED, *DOUBTFUL], ids=lambda pair: pair[1][:40])
+def test_no_update_is_overlooked_by_the_quick_look(pair: tuple[str, str]) -> None:
+    assert may_update(pair[1], "fact")
+
+
 def remember_both(memory: Ebbtide, **more: Any) -> tuple[Any, Any]:
     old = memory.remember(OLD, observed_at="2026-01-05", importance=0.9)
     return old.memory, memory.remember(NEW, observed_at="2026-02-02", **more)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ebbtide.write import change_words as lists
 from ebbtide.write.wording import DIGITS, NO_NAMES, plain_words, read_wording, stem
-from ebbtide.write.words import DAYS_AND_NUMBERS, NEGATIONS
+from ebbtide.write.words import DAYS_AND_NUMBERS, NEGATIONS, PARTICLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,22 @@ def indexed(phrases: Sequence[tuple[str, ...]]) -> Phrases:
 
 CHANGED, HOLDS_NOW = indexed(lists.CHANGED), indexed(lists.HOLDS_NOW)
 ADDED, UNCERTAIN = indexed(lists.ADDED), indexed(lists.UNCERTAIN)
-HINTS = frozenset({*CHANGED, *HOLDS_NOW, *lists.ANNOUNCED, *lists.DATED})
+COMMON = frozenset({*NO_NAMES, *PARTICLES})
+OPEN_ENDED = re.compile(r"\bas of\b|\bfrom (?:\w+ ){1,4}on(?:wards)?\b")
+
+
+def hint_of(phrase: Sequence[str]) -> str:
+    """The word of a phrase that other texts have least often: no negation, no particle, a long one."""
+    return max(
+        (word for word in phrase if word != "*"), key=lambda word: (word not in DENIALS, word not in COMMON, len(word))
+    )
+
+
+DENIALS = NEGATIONS | {"n't"}
+CUES = frozenset({*CHANGED, *HOLDS_NOW})
+TELLING = {hint_of(phrase) for phrase in (*lists.CHANGED, *lists.HOLDS_NOW)}
+HINTS = frozenset((TELLING | lists.ANNOUNCED | lists.DATED) - COMMON | {"longer", "anymore", "mehr", "plus", "ya"})
+PUNCTUATION = ".,;:!?()[]{}\"'„“”«»–—-/…¡¿，。、：；（）"
 UNSPACED_HINTS = (*lists.CHANGED_UNSPACED, *lists.HOLDS_NOW_UNSPACED)
 KIN_STEMS = frozenset(map(stem, lists.KIN))
 
@@ -107,9 +122,13 @@ def may_update(content: str, kind: str) -> bool:
         return True
     if kind not in STATES:
         return False
-    if content.isascii():
-        return not HINTS.isdisjoint(tokens_of(content)) or "n't" in content
-    return not HINTS.isdisjoint(tokens_of(content)) or any(hint in content for hint in UNSPACED_HINTS)
+    lowered = content.lower()
+    words = lowered.split()
+    if not HINTS.isdisjoint(words) or any(word.strip(PUNCTUATION) in HINTS for word in words if not word.isalpha()):
+        return True
+    if (" from " in lowered or "as of" in lowered) and OPEN_ENDED.search(lowered):
+        return True
+    return not content.isascii() and any(hint in content for hint in UNSPACED_HINTS)
 
 
 def tokens_of(content: str) -> list[str]:
@@ -209,7 +228,7 @@ def subject_of(content: str) -> tuple[frozenset[str], frozenset[str]]:
     words = [
         (stem(word.removesuffix("'s")), token[0].isupper() and place > 0)
         for place, (word, token) in enumerate(zip(lowered[:verb], raw[:verb], strict=True))
-        if word not in NO_NAMES and word not in DAYS_AND_NUMBERS and word not in HINTS and not DIGITS.fullmatch(word)
+        if word not in COMMON and word not in DAYS_AND_NUMBERS and word not in CUES and not DIGITS.fullmatch(word)
     ]
     return frozenset(word for word, _ in words), frozenset(word for word, named in words if named)
 
