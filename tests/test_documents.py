@@ -357,6 +357,8 @@ def test_a_policy_says_where_files_go_and_what_is_seen(memory: Ebbtide, tmp_path
     (tmp_path / "a.md").write_text("x")
     with pytest.raises(Forbidden):
         deleter.ingest(tmp_path / "a.md", tool=True)
+    with pytest.raises(Forbidden):
+        deleter.ingest("/no/such/file", tool=True)
     assert ingest(deleter, "by a tool", name="t.md", tool=True).status == "stored"
     assert ingest(deleter, "by a tool again", name="t.md", tool=True).reason == "forbidden"
     memory.policies.set("reader", Policy(read=["vector.none"]))

@@ -87,6 +87,10 @@ async def ingest(
 ) -> Ingested:
     """Remember a file, the files of a folder, or a text. See `AsyncEbbtide.ingest`."""
     plan = plan_of(caller, **options)
+    is_text = source is None or (isinstance(source, str) and "\n" in source)
+    # Before anything is looked at: whether there is such a file is not for a tool to know either.
+    if caller.access is not None and caller.access.tool and not is_text:
+        raise Forbidden("A tool may not read files.", field="source", remedy="Give it the text itself.")
     path, given = source_of(source, text)
     if name is not None:
         name = check_text(name, "name", LONGEST_PATH).strip().strip("/")
@@ -99,8 +103,6 @@ async def ingest(
     namespace = write_root(namespace, caller)
     if given is not None or path is None:
         return await _ingest_text(engine, caller, given or "", name, namespace, plan, progress)
-    if caller.access is not None and caller.access.tool:
-        raise Forbidden("A tool may not read files.", field="source", remedy="Give it the text itself.")
     root = name or path_of(path)
     if not path.is_dir():
         opened = partial(open_file, path, follow=True)
