@@ -225,6 +225,8 @@ class Entities(BlockingGroup[AsyncEntities]):
     list = blocking(AsyncEntities.list)
     get = blocking(AsyncEntities.get)
     neighbourhood = blocking(AsyncEntities.neighbourhood)
+    page = blocking(AsyncEntities.page)
+    refresh_pages = blocking(AsyncEntities.refresh_pages)
     merge = blocking(AsyncEntities.merge)
     split = blocking(AsyncEntities.split)
     add_alias = blocking(AsyncEntities.add_alias)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import given_only, scope_options, tag_filter, with_store
-from ebbtide.cli.output import line, printable, styled
+from ebbtide.cli.output import line, paragraph, printable, styled
 from ebbtide.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -77,6 +77,24 @@ def show_page(console: Console, page: EntityPage) -> None:
     for fact in page.facts:
         line(console, ("  – ", "dim"), fact.content)
     show_relations(console, list(page.relations))
+
+
+@entities.command("page")
+@click.argument("entity")
+@click.option("--namespace", metavar="PATH", help="Whose memories it sums up, and where it lies.")
+@with_store
+async def page(memory: AsyncEbbtide, out: Output, entity: str, namespace: str | None) -> None:
+    """Make the page of ENTITY, or bring it up to date."""
+    found = await memory.entities.page(entity, namespace=namespace)
+    out.answer(found, lambda console: paragraph(console, "no facts" if found is None else found.content))
+
+
+@entities.command("refresh-pages")
+@with_store
+async def refresh_pages(memory: AsyncEbbtide, out: Output) -> None:
+    """Bring all pages up to date."""
+    changed = await memory.entities.refresh_pages()
+    out.answer({"rewritten": changed}, lambda console: line(console, f"{changed} pages rewritten"))
 
 
 @entities.command("merge")

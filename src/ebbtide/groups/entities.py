@@ -7,10 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from ebbtide import entities as steps
+from ebbtide import pages
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
 from ebbtide.knowledge import Entity, EntityChange, EntityPage, Neighbourhood
 from ebbtide.relations import find_neighbourhood
+from ebbtide.types import Memory
 
 __all__ = ["AsyncEntities"]
 
@@ -88,6 +90,24 @@ class AsyncEntities(Group):
         return await find_neighbourhood(
             await self.engine(), by_tool(self.caller, tool), entity, type=type, hops=hops, limit=limit, **scope
         )
+
+    async def page(self, entity: UUID | str, *, namespace: str | None = None) -> Memory | None:
+        """The page of an entity: a memory of kind `entity` with its names, its confidence and its 50 newest facts.
+
+        It says what memories of its namespace say, that where the handle writes unless given, and is made where there
+        is none. A job rewrites it within an hour after they change, as a revision. It goes as soon as a memory is
+        forgotten that it was ever made from, and is made anew of what is left. None where it has no facts.
+
+        Raises:
+            NotFound: there is no such entity, or no readable memory mentions it.
+            Conflict: its page is in another namespace.
+            Forbidden: the policy does not let the caller write there.
+        """
+        return await pages.entity_page(await self.engine(), self.caller, entity, namespace=namespace)
+
+    async def refresh_pages(self) -> int:
+        """Bring the agent's pages up to date now; answers with how many were rewritten."""
+        return await pages.refresh_pages(await self.engine(), self.caller)
 
     async def merge(self, entity: UUID | str, other: UUID | str) -> EntityChange:
         """Make two entities one, `entity`: what mentions `other` mentions it, and what `other` is called, it is.

@@ -25,6 +25,7 @@ from ebbtide.jobs.episodes import SUMMARISE, SUMMARISE_TENANT, summarise, summar
 from ebbtide.jobs.extracting import extract_memories
 from ebbtide.jobs.fading import FADE, FADE_SCHEDULE, FADE_TENANT, fade, fade_tenant
 from ebbtide.jobs.index import BUILD_VECTOR_INDEX, build_vector_index
+from ebbtide.jobs.pages import REFRESH_PAGES, REFRESH_TENANT_PAGES, refresh, refresh_tenant
 from ebbtide.jobs.upkeep import TIDY, TIDY_TENANT, tidy, tidy_tenant
 from ebbtide.write.pending import EMBED_PENDING
 from ebbtide.write.wanted import EXTRACT_MEMORIES
@@ -67,6 +68,8 @@ TASKS = {
     EMBED_PENDING: Task(embed_pending, EMBEDDING_QUEUE),
     RESUME_EMBEDDING: Task(resume_embedding, EMBEDDING_QUEUE, "7 * * * *"),
     BUILD_VECTOR_INDEX: Task(build_vector_index),
+    REFRESH_PAGES: Task(refresh, schedule="37 * * * *"),
+    REFRESH_TENANT_PAGES: Task(refresh_tenant),
     TIDY: Task(tidy, schedule="17 3 * * *"),
     TIDY_TENANT: Task(tidy_tenant),
     FADE: Task(fade, schedule=FADE_SCHEDULE),

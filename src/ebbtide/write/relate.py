@@ -94,13 +94,17 @@ async def check_compared(transaction: Transaction, caller: Caller, batch: Batch,
 async def _near(
     engine: Engine, caller: Caller, batch: Batch, fresh: Sequence[int], now: datetime
 ) -> list[tuple[int, Known, float]]:
-    """The statements near to each draft that has a vector and is no turn of a conversation."""
+    """The statements near to each draft that has a vector and is neither a turn of a conversation nor an entity's page.
+
+    A page only says what facts say.
+    """
     vectors = {
         position: vector
         for position in fresh
         if (vector := batch.vectors[position]) is not None
         and batch.drafts[position].kind != "episode"
         and (caller.chat is None or batch.drafts[position].seq is None)
+        and batch.drafts[position].kind != "entity"
     }
     if not vectors:
         return []

@@ -40,10 +40,11 @@ CROSS JOIN LATERAL (
 WHERE n.similarity > v.least;
 
 -- name: statements
--- What some memories say, and what decides between two that say different things. A passage of a document is no single statement.
+-- What some memories say, and what decides between two that say different things. A passage of a document is no single statement, nor is
+-- the page of an entity.
 SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance, m.kind, m.user_id, m.speaker,
        m.observed_at, m.maturity = 'confirmed' AS confirmed, m.chat_id IS NOT NULL AND m.sequence IS NOT NULL AS turn
-FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[])
+FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]) AND m.kind <> 'entity'
   AND NOT EXISTS (SELECT FROM passage p WHERE p.tenant_id = %(tenant)s AND p.memory_id = m.id);
 
 -- name: same_subject

@@ -323,3 +323,26 @@ ORDER BY r.memory_id, r.id;
 -- Which ids of entities are in use, and for what, where it is the agent's.
 SELECT e.id, CASE WHEN e.agent_id = %(agent)s THEN e.type END, e.name, e.merged_into FROM entity e
 WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(ids)s::uuid[]);
+
+-- name: want_page
+-- An entity shall have a page in a namespace.
+UPDATE entity e SET page_namespace = %(namespace)s
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.id = %(entity)s AND e.merged_into IS NULL;
+
+-- name: set_page
+-- Which memory is the page of an entity.
+UPDATE entity e SET memory_id = %(memory)s
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.id = %(entity)s
+  AND EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = %(memory)s AND m.status <> 'tombstoned')
+RETURNING e.id;
+
+-- name: page
+-- The page of an entity, where it shall be, and what the entity was merged into.
+SELECT e.memory_id, e.page_namespace, e.merged_into FROM entity e
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.id = %(entity)s;
+
+-- name: paged
+-- The next entities of a tenant that shall have a page, with their agents.
+SELECT e.id, e.agent_id FROM entity e
+WHERE e.tenant_id = %(tenant)s AND e.page_namespace IS NOT NULL AND e.id > %(after)s::uuid
+ORDER BY e.id LIMIT %(limit)s::integer;

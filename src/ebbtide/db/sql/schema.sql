@@ -244,7 +244,7 @@ CREATE INDEX memory_version_turn ON memory_version (tenant_id, chat_id, sequence
 CREATE INDEX memory_version_successor ON memory_version (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
 -- Who and what the memories of an agent speak of. `name` is one of its aliases; how sure it is, is the average over its facts, taken
--- when it is read. `memory_id` is its page. One that was merged into another stays as a shell, to be taken out again.
+-- when it is read. `memory_id` is its page, wanted where `page_namespace` says so. One that was merged into another stays as a shell, to be taken out again.
 CREATE TABLE entity (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
@@ -253,6 +253,7 @@ CREATE TABLE entity (
     name text NOT NULL,
     name_hash bytea NOT NULL,
     memory_id uuid,
+    page_namespace text,
     merged_into uuid,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
@@ -260,6 +261,7 @@ CREATE TABLE entity (
 );
 CREATE INDEX entity_name ON entity (tenant_id, agent_id, name_hash);
 CREATE INDEX entity_page ON entity (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX entity_paged ON entity (tenant_id, id) WHERE page_namespace IS NOT NULL;
 CREATE INDEX entity_merged ON entity (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
 
 -- The names of entities. A `given` one is the entity's own, or was given as its alias by a text or a person; others were learnt, since
