@@ -1,7 +1,4 @@
-"""How long it takes to know an entity again among a hundred thousand: by its name, by an alias, by a similar name.
-
-What counts is the processor time of client and server together: on an idle machine a look-up takes that long.
-"""
+"""How long it takes to know an entity again among a hundred thousand: by its name, by an alias, by a similar name."""
 
 from __future__ import annotations
 
@@ -100,7 +97,10 @@ async def read(transaction: Transaction, caller: Caller, names: Sequence[str], p
 
 
 async def measure(handle: AsyncEbbtide, named: Sequence[Named], rounds: int) -> list[Figure]:
-    """The figures of a store with these entities."""
+    """The figures of a store with these entities.
+
+    What counts is the processor time of client and server together: on an idle machine a look-up takes that long.
+    """
     chosen = random.Random(3).sample(list(named), rounds)
     ways = {
         "by its name": [Named(name=one.name.upper(), type="PERSON") for one in chosen],
