@@ -290,6 +290,7 @@ class Ebbtide:
     confirm = blocking(AsyncEbbtide.confirm)
     update_importance = blocking(AsyncEbbtide.update_importance)
     feedback = blocking(AsyncEbbtide.feedback)
+    engaged = blocking(AsyncEbbtide.engaged)
     record_run = blocking(AsyncEbbtide.record_run)
     extract = blocking(AsyncEbbtide.extract)
     session_revision = blocking(AsyncEbbtide.session_revision)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ebbtide.errors import InvalidInput
 
-__all__ = ["SECTIONS", "STYLES", "ContextBlock", "Omission", "Reason", "Section", "Style"]
+__all__ = ["SECTIONS", "STYLES", "ContextBlock", "Engagement", "Omission", "Reason", "Section", "Style"]
 
 Section: TypeAlias = Literal["selected", "facts", "relations", "serendipity", "episodes", "chunks", "notes", "project"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -42,13 +42,21 @@ class Omission(_Public):
     reason: Reason
 
 
+class Engagement(_Public):
+    """How a user takes to memories of other topics: `alpha` - 1 times engaged with them, `beta` - 1 times not."""
+
+    alpha: float
+    beta: float
+
+
 class ContextBlock(_Public):
     """A block of memories for the end of the last user message. `str()` gives its text.
 
     `tokens` is the count of the whole block, markers and notes included, and `sections` that of each section's text.
     `ids` are the memories in it, in their order, and `omitted` those that are not; `left_out` says why. `budget` is the
     most tokens that it may have, and `intent` what decided on the order of its sections and on their shares.
-    `recall_id` names the recall that it was made from in `feedback`, None where no log is kept.
+    `recall_id` names the recall that it was made from in `feedback`, None where no log is kept. `serendipity` are the
+    memories in it that are of other topics, which `engaged` tells of.
     """
 
     text: str
@@ -62,6 +70,7 @@ class ContextBlock(_Public):
     sections: dict[Section, int] = Field(default_factory=dict)
     left_out: tuple[Omission, ...] = ()
     recall_id: UUID | None = None
+    serendipity: tuple[UUID, ...] = ()
 
     def __str__(self) -> str:
         return self.text

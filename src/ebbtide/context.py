@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from ebbtide.blocks import STYLES, ContextBlock, Omission
-from ebbtide.checks import check_word
+from ebbtide.blocks import STYLES, ContextBlock, Engagement, Omission
+from ebbtide.checks import check_flag, check_word
 from ebbtide.errors import InvalidInput, NotFound
-from ebbtide.govern.access import READ, check_visible, of_itself, requires
+from ebbtide.govern.access import READ, WRITE, check_visible, of_itself, requires
+from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.namespaces import check_pattern
 from ebbtide.identifiers import document_of, parse_id
-from ebbtide.manage import note_read
+from ebbtide.manage import memory_seen, note_read
 from ebbtide.read.block import Layout
 from ebbtide.read.entries import Gathered, Writer, entries_of
 from ebbtide.read.fill import fill
@@ -23,6 +24,7 @@ from ebbtide.read.personal import shown
 from ebbtide.read.report import hits_of
 from ebbtide.read.route import shape_of
 from ebbtide.read.scope import ASKED, check_known
+from ebbtide.read.serendipity import choose, is_asked_for, read_others
 from ebbtide.read.shares import WINDOWS, part_of, shares_of
 from ebbtide.recall import note_access, search_and_revive
 from ebbtide.write.rows import memory_of
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
     from ebbtide.blocks import Reason, Style
     from ebbtide.engine import Engine
     from ebbtide.read.searched import Searched
+    from ebbtide.read.serendipity import Sprinkled
     from ebbtide.types import Caller, Hit, Memory
 
-__all__ = ["context"]
+__all__ = ["context", "engaged"]
 
 MOST_SELECTED = 200
 KINDS_BESIDE = {intent: window.kinds for intent, window in WINDOWS.items()}
@@ -71,7 +74,8 @@ async def context(
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)
     links, places = await read_beside(engine, searched, hits)
-    gathered = Gathered(hits, memories, inside, links, tokens, places)
+    others = await sprinkled(engine, searched, links)
+    gathered = Gathered(hits, memories, inside, links, tokens, places, others)
     block, worths = block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
     recall_id = note_returned(engine, searched, {memory.id for memory in memories}, worths)
     return block.model_copy(update={"recall_id": recall_id})
@@ -116,6 +120,7 @@ def block_of(
     omitted = dict.fromkeys(entry.id for entry in entries if entry.id not in worths)
     omitted |= dict.fromkeys(omission.id for omission in kept_back)
     block = ContextBlock(
+        serendipity=tuple(entry.id for entry in filled.entries if entry.section == "serendipity"),
         text=filled.text,
         tokens=filled.tokens,
         nonce=nonce,
@@ -186,6 +191,34 @@ async def read_beside(engine: Engine, searched: Searched, hits: Sequence[Hit]) -
         return links, await read_places(transaction, scope, passages, searched.profile, searched.rules)
 
 
+async def sprinkled(engine: Engine, searched: Searched, links: Links) -> tuple[Sprinkled, ...]:
+    """At most two memories of other topics for an exploring query, as far as the user cares for them."""
+    if not is_asked_for(searched, links):
+        return ()
+    async with engine.database.transaction(searched.scope.caller.tenant, snapshot=True) as transaction:
+        found = await read_others(transaction, engine, searched)
+    return choose(searched, [(entity, name, memory_of(row)) for entity, name, row in found])
+
+
+@requires(READ, WRITE)
+async def engaged(engine: Engine, caller: Caller, memory_ids: Any, engaged: bool = True) -> Engagement:
+    """Note whether a user engaged with memories of other topics. See `AsyncEbbtide.engaged`."""
+    check_flag(engaged, "engaged")
+    ids = check_selected([memory_ids] if isinstance(memory_ids, str | UUID) else memory_ids, "memory_ids")
+    if not ids:
+        raise InvalidInput("No memory is named.", field="memory_ids", remedy="Name those in the block's serendipity.")
+    now = engine.clock.now()
+    async with engine.database.transaction(caller.tenant) as transaction:
+        for id_ in ids:
+            await memory_seen(engine, transaction, caller, id_)
+        alpha, beta = await transaction.one(
+            "serendipity.engage", tenant=caller.tenant, user=caller.user or "", engaged=engaged, now=now
+        )
+        detail = {"operation": "engaged", "engaged": engaged}
+        await write_audit(transaction, caller, "update", [(id_, detail) for id_ in ids], now)
+    return Engagement(alpha=alpha, beta=beta)
+
+
 def check_budget(budget: Any) -> None:
     """Raises InvalidInput where a budget is neither None nor a number of tokens."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
@@ -196,7 +229,7 @@ def check_budget(budget: Any) -> None:
         )
 
 
-def check_selected(selected: Any) -> list[UUID]:
+def check_selected(selected: Any, field: str = "selected") -> list[UUID]:
     """The ids, each once, in their order.
 
     Raises:
@@ -204,13 +237,13 @@ def check_selected(selected: Any) -> list[UUID]:
     """
     if isinstance(selected, str | bytes) or not isinstance(selected, Sequence):
         raise InvalidInput(
-            "selected must be a list of ids.", field="selected", remedy="Give the ids of memories, or leave it out."
+            f"{field} must be a list of ids.", field=field, remedy="Give the ids of memories, or leave it out."
         )
     given = cast("Sequence[Any]", selected)
     if len(given) > MOST_SELECTED:
         raise InvalidInput(
-            f"selected has {len(given):,} ids; at most {MOST_SELECTED} are taken.",
-            field="selected",
+            f"{field} has {len(given):,} ids; at most {MOST_SELECTED} are taken.",
+            field=field,
             remedy="Select fewer.",
         )
-    return list(dict.fromkeys(parse_id(id_, "selected") for id_ in given))
+    return list(dict.fromkeys(parse_id(id_, field) for id_ in given))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Engine:
 
     `tenants` are those the store is known to know; `outgrown` are those with a scope too large for exact search.
     `counter` counts tokens.
+    `chance` is what is left to chance, repeatable where it has a seed.
     `breaker` leaves a reranker alone that fails, `reranks` are its scores. Who reads a document holds `ingesting`.
     """
 
@@ -61,6 +63,7 @@ class Engine:
     reranker: Reranker | None = None
     reranks: RerankCache = field(default_factory=RerankCache)
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
+    chance: Random = field(default_factory=Random)
     tenants: set[str] = field(default_factory=set[str])
     ingesting: asyncio.Lock = field(default_factory=asyncio.Lock)
     counter: TokenCounter = field(default_factory=lambda: create_counter(None, None))

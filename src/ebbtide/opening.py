@@ -7,6 +7,7 @@ import logging
 import os
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
@@ -194,6 +195,7 @@ class Store:
             database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier,
             intent_model=self.intent_model, extractor=self.extractor, summariser=self.summariser,
             reranker=self.reranker, counter=counter,
+            chance=Random(self.settings.chance_seed),
         )  # fmt: skip
         self._begin_background(engine)
         self._engine = engine

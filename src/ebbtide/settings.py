@@ -212,6 +212,11 @@ class Settings(BaseModel):
         description="How long a memory that expires goes on for at least after it came back in a recall, in seconds; "
         "0 leaves every end as it was given.",
     )
+    chance_seed: int | None = Field(
+        None,
+        description="The seed of what is left to chance, such as memories of other topics, so that it can be repeated, "
+        "a count; unset is another one each time.",
+    )
     in_process_worker: bool | None = Field(
         None, description="Run background jobs inside this process; unset means only where the store is embedded."
     )

@@ -77,6 +77,7 @@ COMMANDS: tuple[click.Command, ...] = (
     lifecycle.confirm,
     lifecycle.importance,
     lifecycle.feedback,
+    lifecycle.engaged,
     lifecycle.record_run,
     lifecycle.session_revision,
     extracting.extract,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "confirm",
+    "engaged",
     "feedback",
     "importance",
     "invalidate",
@@ -107,6 +108,16 @@ async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: An
     """Say how useful the memory ID was where it came back: RATING is positive, negative or neutral."""
     judged = await memory.feedback(memory_id, rating, recall=recall)
     tell(out, judged, f"usefulness {judged.usefulness:.3f}")
+
+
+@click.command(short_help="Record whether the user engaged with memories of other topics.")
+@click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--yes/--no", "taken", default=True, help="Whether the user did; --yes unless given.")
+@with_store
+async def engaged(memory: AsyncEbbtide, out: Output, memory_ids: tuple[str, ...], taken: bool) -> None:
+    """Record that the user of --user engaged with the memories ID of another topic, or did not."""
+    known = await memory.engaged(memory_ids, taken)
+    out.answer(known, lambda console: line(console, f"alpha {known.alpha:g}  beta {known.beta:g}"))
 
 
 @click.command("record-run", short_help="Remember what was asked and answered in a run.")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from ebbtide import context as contexts
 from ebbtide import lifecycle, manage, sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
+    from ebbtide.blocks import Engagement
     from ebbtide.evidence import Provenance
     from ebbtide.groups.base import Handle
     from ebbtide.types import Memory, Remembered
@@ -143,6 +146,18 @@ class LifecycleVerbs:
                 of that id that the handle's agent and user made and the log still has.
         """
         return await lifecycle.feedback(await self.engine(), self.caller, memory_id, rating, recall=recall)
+
+    async def engaged(self: Handle, memory_ids: Sequence[UUID | str] | UUID | str, engaged: bool = True) -> Engagement:
+        """Record that the user engaged with memories of other topics in a context block, or did not.
+
+        `memory_ids` are those that the block names in `serendipity`; one call is one engagement. The next block has
+        such memories where a draw from Beta(α, β) of all of them lies above a half.
+
+        Raises:
+            InvalidInput: no id is given, or one is none.
+            NotFound: the agent has no such memory, or it was forgotten.
+        """
+        return await contexts.engaged(await self.engine(), self.caller, memory_ids, engaged)
 
     async def record_run(
         self: Handle,

@@ -18,6 +18,7 @@ from ebbtide.text import is_blank
 if TYPE_CHECKING:
     from ebbtide.blocks import Section
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.read.serendipity import Sprinkled
     from ebbtide.types import Hit, Memory
 
 __all__ = ["Gathered", "Writer", "entries_of", "section_of"]
@@ -33,7 +34,8 @@ MOST_TOPICS = 5
 class Gathered:
     """All that a block may show: what was selected, the hits, those of the project, and what they are about.
 
-    `tokens` are the lengths of contents that are known, `places` where in documents hits stand.
+    `tokens` are the lengths of contents that are known, `places` where in documents hits stand, `sprinkled` memories of
+    other topics.
     """
 
     hits: Sequence[Hit]
@@ -42,6 +44,7 @@ class Gathered:
     links: Links = field(default_factory=Links)
     tokens: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
     places: Mapping[UUID, str] = field(default_factory=dict[UUID, str])
+    sprinkled: Sequence[Sprinkled] = ()
 
     @property
     def titled(self) -> bool:
@@ -136,6 +139,7 @@ def entries_of(gathered: Gathered, writer: Writer) -> list[Entry]:
         if hit.id not in others and not (hit.kind == "relation" and hit.id in stated):
             others[hit.id] = _entry(hit, gathered, heads, writer)
     ranked = [entry for id_, entry in others.items() if id_ not in selected] + _relations(gathered, writer)
+    ranked += [one for one in _sprinkled(gathered, writer) if one.id not in selected and one.id not in others]
     return [*selected.values(), *sorted(ranked, key=lambda entry: -entry.worth)]
 
 
@@ -179,6 +183,18 @@ def _relations(gathered: Gathered, writer: Writer) -> list[Entry]:
         )
         for relation in gathered.links.relations
     ]
+
+
+def _sprinkled(gathered: Gathered, writer: Writer) -> list[Entry]:
+    """Memories of other topics: each is worth half of the hit that is worth least."""
+    worth = LENT * max(min((hit.relevance for hit in (*gathered.hits, *gathered.project)), default=0.0), 0.0)
+    return [
+        writer.as_item(
+            one.memory, "serendipity", f"- [{name_of(one.topic, writer.nonce)}]: ", worth,
+            gathered.tokens.get(one.memory.id),
+        )
+        for one in gathered.sprinkled
+    ]  # fmt: skip
 
 
 def day(moment: datetime, zone: ZoneInfo) -> str:

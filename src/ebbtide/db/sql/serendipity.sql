@@ -1,0 +1,36 @@
+-- Serendipity: memories of other topics, and how far a user cares for them.
+
+-- name: arm
+-- What is known of how a user takes to memories of other topics; nothing where nobody has said.
+SELECT a.alpha, a.beta FROM serendipity_arm a WHERE a.tenant_id = %(tenant)s AND a.user_id = %(user)s;
+
+-- name: engage
+-- Counts that a user engaged with such a memory, or did not; at the start nothing is known.
+INSERT INTO serendipity_arm AS a (tenant_id, user_id, alpha, beta, updated_at)
+VALUES (%(tenant)s, %(user)s, 1 + %(engaged)s::integer, 2 - %(engaged)s::integer, %(now)s)
+ON CONFLICT (tenant_id, user_id) DO UPDATE
+SET alpha = a.alpha + %(engaged)s::integer, beta = a.beta + 1 - %(engaged)s::integer, updated_at = %(now)s
+RETURNING a.alpha, a.beta;
+
+-- name: others
+-- The readable memories that are held most confidently of entities that a conversation does not speak of: neither its hits nor the
+-- last turns of its chat. Of equals, those that were left alone longest.
+WITH spoken AS MATERIALIZED (
+    SELECT unnest(%(ids)s::uuid[]) AS memory_id
+    UNION
+    (SELECT t.memory_id FROM turn t
+     WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND t.chat_id = %(chat)s ORDER BY t.place DESC LIMIT %(turns)s)),
+known AS MATERIALIZED (
+    SELECT x.entity_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.memory_id IN (SELECT spoken.memory_id FROM spoken)
+    UNION
+    SELECT p.id FROM entity p WHERE p.tenant_id = %(tenant)s AND p.memory_id IN (SELECT spoken.memory_id FROM spoken))
+SELECT e.id, e.name, {{memory_row}}
+FROM entity e JOIN mention x ON x.tenant_id = %(tenant)s AND x.entity_id = e.id
+JOIN memory m ON m.id = x.memory_id
+LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
+WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND {{readable}}
+  AND m.kind = ANY(%(told)s::text[]) AND m.confidence >= %(least)s::float8
+  AND m.id NOT IN (SELECT spoken.memory_id FROM spoken)
+  AND NOT EXISTS (SELECT FROM mention k WHERE k.tenant_id = %(tenant)s AND k.memory_id = m.id
+                                          AND k.entity_id IN (SELECT known.entity_id FROM known))
+ORDER BY m.confidence DESC, coalesce(s.last_accessed_at, m.created_at), m.id, e.id LIMIT %(limit)s;
