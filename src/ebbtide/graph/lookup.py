@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -35,7 +36,11 @@ async def find(transaction: Transaction, caller: Caller, names: Sequence[str]) -
     """
     if not names:
         return []
+    hashes = [name_hash(name) for name in names]
     rows = await transaction.all(
-        "graph.find", tenant=caller.tenant, agent=caller.agent, hashes=[name_hash(name) for name in names]
+        "graph.find", tenant=caller.tenant, agent=caller.agent, hashes=list(dict.fromkeys(hashes))
     )
-    return [Found(*row) for row in rows]
+    by_hash: dict[bytes, list[tuple[UUID, str, str, bool]]] = defaultdict(list)
+    for digest, id_, type_, name, own in rows:
+        by_hash[bytes(digest)].append((id_, type_, name, own))
+    return [Found(place, *one) for place, digest in enumerate(hashes) for one in by_hash.get(digest, ())]

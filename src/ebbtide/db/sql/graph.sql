@@ -7,20 +7,24 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('ebbtide.graph:' || %(tenan
 
 -- name: candidates
 -- The entities that names may mean, by a hash or by the key of a similar name; with their given names, and those that were asked for.
-WITH near AS (
-    SELECT a.entity_id FROM unnest(%(hashes)s::bytea[]) AS h(hash)
-    JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.agent_id = %(agent)s AND a.alias_hash = h.hash
-    UNION
-    SELECT a.entity_id FROM unnest(%(keys)s::bigint[], %(sizes)s::smallint[]) AS k(key, size)
+-- Arrays of ids, and not joins: a plan made while the tables are small would read a whole tenant, and goes on being used.
+WITH similar_names AS (
+    SELECT found.alias_id FROM unnest(%(keys)s::bigint[], %(sizes)s::smallint[]) AS k(key, size)
     CROSS JOIN LATERAL (
         SELECT n.alias_id FROM entity_key n
         WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.key = k.key AND n.size <= k.size
-        ORDER BY n.size, n.alias_id LIMIT %(limit)s::integer) found
-    JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.id = found.alias_id)
+        ORDER BY n.size, n.alias_id LIMIT %(limit)s::integer) found),
+near AS MATERIALIZED (
+    SELECT a.entity_id FROM entity_alias a
+    WHERE a.tenant_id = %(tenant)s AND a.agent_id = %(agent)s AND a.alias_hash = ANY(%(hashes)s::bytea[])
+    UNION
+    SELECT a.entity_id FROM entity_alias a
+    WHERE a.tenant_id = %(tenant)s AND a.id = ANY(ARRAY(SELECT alias_id FROM similar_names)))
 SELECT e.id, e.type, e.name, a.id, a.alias, a.alias_hash, a.given, a.removed
-FROM near JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = near.entity_id AND e.merged_into IS NULL
-JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.entity_id = e.id
-WHERE a.given OR a.alias_hash = ANY(%(hashes)s::bytea[]);
+FROM entity e JOIN entity_alias a ON a.entity_id = e.id
+WHERE e.tenant_id = %(tenant)s AND e.id = ANY(ARRAY(SELECT entity_id FROM near)) AND e.merged_into IS NULL
+  AND a.tenant_id = %(tenant)s AND a.entity_id = ANY(ARRAY(SELECT entity_id FROM near))
+  AND (a.given OR a.alias_hash = ANY(%(hashes)s::bytea[]));
 
 -- name: insert_entities
 -- Stores entities.
@@ -67,12 +71,14 @@ WHERE NOT EXISTS (SELECT FROM relation r WHERE r.tenant_id = %(tenant)s AND r.me
 RETURNING id;
 
 -- name: find
--- The entities of these very names, each with the place of the name, those whose own it is first.
-SELECT (h.place - 1)::integer, e.id, e.type, e.name, e.name_hash = h.hash
-FROM unnest(%(hashes)s::bytea[]) WITH ORDINALITY AS h(hash, place)
-JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.agent_id = %(agent)s AND a.alias_hash = h.hash AND NOT a.removed
-JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = a.entity_id AND e.merged_into IS NULL
-ORDER BY h.place, e.name_hash <> h.hash, e.id;
+-- The entities of these very names, with the hash of the name of each, those whose own it is first.
+WITH named AS MATERIALIZED (
+    SELECT DISTINCT a.entity_id, a.alias_hash FROM entity_alias a
+    WHERE a.tenant_id = %(tenant)s AND a.agent_id = %(agent)s AND a.alias_hash = ANY(%(hashes)s::bytea[]) AND NOT a.removed)
+SELECT named.alias_hash, e.id, e.type, e.name, e.name_hash = named.alias_hash
+FROM entity e JOIN named ON named.entity_id = e.id
+WHERE e.tenant_id = %(tenant)s AND e.id = ANY(ARRAY(SELECT entity_id FROM named)) AND e.merged_into IS NULL
+ORDER BY e.name_hash <> named.alias_hash, e.id;
 
 -- name: lock_entities
 -- The entities of these ids, whatever became of them, and what each was merged into.
