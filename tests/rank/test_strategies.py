@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ebbtide import relevance
-from ebbtide.rank.parts import AskedTime, Gates
+from ebbtide.rank.parts import AskedTime, Gates, Linked
 from ebbtide.rank.presets import ERYX, PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.strategies import ANYWHERE, BUILT_IN, FACTS, STRATEGIES
@@ -54,7 +54,9 @@ def test_what_a_strategy_searches_and_how_it_ranks(
     assert strategy.gates == Gates(min_similarity=threshold)
     assert strategy.limit == limit
     assert (strategy.quality_weighting, strategy.time_filter, strategy.rerank) == (quality, time, rerank)
-    assert [factor.weight for factor in strategy.factors] == [recency, 0.1, 0.1, 0.3]
+    walks = intent == "relationship"
+    assert strategy.graph == ("on" if walks else "off")
+    assert [factor.weight for factor in strategy.factors] == [recency, 0.1, 0.1, 0.3, *([0.1] if walks else [])]
     assert strategy.decompose
 
 
@@ -62,8 +64,9 @@ def test_what_a_strategy_searches_and_how_it_ranks(
 def test_a_strategy_has_the_form_of_eryx_and_a_boost_of_the_asked_time(strategy: Profile) -> None:
     same = ("law", "base", "cap", "full_text", "weights", "decompose")
     assert strategy.model_dump(include=set(same)) == ERYX.model_dump(include=set(same))
-    *factors, asked_time = strategy.factors
+    *factors, asked_time = strategy.factors[:4]
     assert asked_time == AskedTime(weight=0.3)
+    assert strategy.factors[4:] == ((Linked(weight=0.1),) if strategy.name == "relationship" else ())
     assert [type(factor) for factor in factors] == [type(factor) for factor in ERYX.factors]
     if strategy.name != "temporal":
         assert factors == list(ERYX.factors)

@@ -56,7 +56,8 @@ FULL_TEXT = Profile(
 
 FUSED = "rrf"
 
-SWITCH = re.compile(r"([+-])(decompose|time_filter|rerank)")
+SWITCH = re.compile(r"([+-])(decompose|time_filter|rerank|graph)")
+WORDS = {"time_filter": ("off", "always"), "graph": ("off", "on")}
 SWITCHES = re.compile(rf"(?:{SWITCH.pattern})+$")
 
 
@@ -65,7 +66,7 @@ def ranker_of(profile: str | Profile) -> tuple[str, Ranker]:
 
     That is a profile, the name of a built-in one, `auto` for the strategy of each question's intent, or one of the
     baselines `vector`, `fulltext` and `rrf`. A name may be followed by what is switched on or off of it, such as
-    `eryx-decompose` or `auto-time_filter-rerank`; `+time_filter` is for all queries that name a time. What ranks raises
+    `eryx-decompose` or `tide+graph`; `+time_filter` is for all queries that name a time. What ranks raises
     `ModelUnavailable` where the reranker fails, since the figures would be those of another ranking, and `InvalidInput`
     where one is switched on and there is none.
 
@@ -97,7 +98,7 @@ def _switched(text: str) -> dict[str, bool]:
 
 def _fields(switched: Mapping[str, bool]) -> dict[str, bool | str]:
     """The fields of a profile that are switched, with their values."""
-    return {name: ("always" if on else "off") if name == "time_filter" else on for name, on in switched.items()}
+    return {name: WORDS[name][on] if name in WORDS else on for name, on in switched.items()}
 
 
 def _changed(profile: Profile, switched: Mapping[str, bool]) -> Profile:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from ebbtide.clock import FixedClock, SystemClock
 from ebbtide.errors import InvalidInput
 from ebbtide.evaluate.baselines import Ranker, ranker_of
+from ebbtide.evaluate.mentions import mentions_of
 from ebbtide.evaluate.metrics import RECALL_DEPTHS, QuestionResult
 from ebbtide.evaluate.report import Report, summarize
 from ebbtide.evaluate.scope import EvaluationScope, Item, Question, merge
@@ -55,6 +56,7 @@ async def evaluate(
     store: str | None = None,
     progress: Progress | None = None,
     settings: Settings | None = None,
+    names: bool = False,
 ) -> list[Report]:
     """Remember the scopes, ask every question with every profile, and report on each profile, in their order.
 
@@ -64,6 +66,7 @@ async def evaluate(
     its question included; the rows a second include the embedding of the rows. The store's clock stands at the latest
     time that the data names, so that the same data gives the same figures on any day. Nothing is counted as an access.
 
+    With `names`, rules read from each text whom and what it mentions, so that there is a graph to walk.
     `embedder` and `reranker` are what `open` takes.
     `store` is a folder or a DSN; the memories then stay there, in a tenant of their own. Otherwise the store is an
     embedded one that is gone afterwards.
@@ -81,7 +84,9 @@ async def evaluate(
     rankers = [ranker_of(profile) for profile in profiles]
     asked = [merge(scopes)] if merged else list(scopes)
     tell = progress or _tell_nobody
-    opened = remembered(asked, embedder=embedder, reranker=reranker, store=store, settings=settings, progress=tell)
+    opened = remembered(
+        asked, embedder=embedder, reranker=reranker, store=store, settings=settings, progress=tell, names=names
+    )
     async with opened as (engine, loaded, rows_per_second):
         return [
             summarize(name, await _ask_all(engine, loaded, name, ranker, tell), rows_per_second)
@@ -98,6 +103,7 @@ async def remembered(
     store: str | None = None,
     settings: Settings | None = None,
     progress: Progress | None = None,
+    names: bool = False,
 ) -> AsyncGenerator[tuple[Engine, list[Loaded], float]]:
     """An engine on a store that the scopes were remembered in, each scope there, and how many rows that were a second.
 
@@ -110,7 +116,7 @@ async def remembered(
             settings=settings, clock=_clock(scopes),
         ) as handle:  # fmt: skip
             started = time.perf_counter()
-            loaded = await _remember(handle, scopes, progress or _tell_nobody)
+            loaded = await _remember(handle, scopes, progress or _tell_nobody, names=names)
             rows = sum(len(scope.items) for scope in scopes)
             yield await handle.engine(), loaded, rows / (time.perf_counter() - started)
 
@@ -128,15 +134,18 @@ def _clock(scopes: Sequence[EvaluationScope]) -> FixedClock:
     return FixedClock(max((moment for moment in moments if moment), default=SystemClock().now()))
 
 
-async def _remember(handle: AsyncEbbtide, scopes: Sequence[EvaluationScope], tell: Progress) -> list[Loaded]:
+async def _remember(
+    handle: AsyncEbbtide, scopes: Sequence[EvaluationScope], tell: Progress, *, names: bool
+) -> list[Loaded]:
     total = sum(len(scope.items) for scope in scopes)
     done = 0
     loaded: list[Loaded] = []
     for number, scope in enumerate(scopes):
         agent = handle.scoped(agent=f"scope-{number}")
         memories: dict[str, UUID] = {}
+        mentions: Mapping[str, Mapping[str, Any]] = mentions_of(scope.items) if names else {}
         for batch in _batches(scope.items):
-            drafts = [_draft(item, memories) for item in batch]
+            drafts = [_draft(item, memories).model_copy(update=dict(mentions.get(item.id, {}))) for item in batch]
             answers = await agent.scoped(chat=_chat(batch[0].chat)).remember_many(drafts)
             pairs = zip(batch, answers, strict=True)
             memories.update((item.id, answer.memory.id) for item, answer in pairs if answer.memory is not None)

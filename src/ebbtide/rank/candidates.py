@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import chain
 from typing import Any
@@ -21,6 +21,7 @@ __all__ = [
     "Integers",
     "ListwiseInputs",
     "Source",
+    "append",
     "union",
 ]
 
@@ -96,6 +97,7 @@ class Candidates:
         keyword_share: share of the query's keywords that occur, in [0, 1]; None where it was not computed.
         days_after_asked: days from the end of the time the query asks about, ≥ 0; 0 within it, infinite before it and
             where what comes after tells nothing; None where the query asks about no time.
+        linked: how firmly the graph links it to what is asked, in [0, 1]; None where no walk was made.
         listwise: what the listwise law reads, None for the other laws.
     """
 
@@ -120,6 +122,7 @@ class Candidates:
     fused: Floats | None = None
     keyword_share: Floats | None = None
     days_after_asked: Floats | None = None
+    linked: Floats | None = None
     listwise: ListwiseInputs | None = None
 
     def __post_init__(self) -> None:
@@ -157,6 +160,7 @@ class Candidates:
         fused: Column | None = None,
         keyword_share: Column | None = None,
         days_after_asked: Column | None = None,
+        linked: Column | None = None,
         listwise: ListwiseInputs | None = None,
     ) -> Candidates:
         """Candidates from columns; a column that is left out holds the store's defaults, a None in one becomes NaN.
@@ -191,6 +195,7 @@ class Candidates:
             fused=_optional_floats(fused),
             keyword_share=_optional_floats(keyword_share),
             days_after_asked=_optional_floats(days_after_asked),
+            linked=_optional_floats(linked),
             listwise=listwise,
         )
 
@@ -221,6 +226,29 @@ def _source_codes(by_vector: Booleans, by_text: Booleans) -> Integers:
         [Source.BOTH, Source.VECTOR, Source.FULL_TEXT],
         default=Source.GRAPH,
     ).astype(np.int64)
+
+
+def append(one: Candidates, more: Candidates) -> Candidates:
+    """The candidates of a list and others that it lacks; what holds of a query as a whole is as the list has it.
+
+    A column that only one of them has is left out, but for what stands for nothing.
+    """
+    every = np.arange(len(one) + len(more))
+    columns = {
+        field.name: _picked([getattr(one, field.name), getattr(more, field.name)], every.tolist())
+        for field in fields(Candidates)
+        if field.name not in ("fused", "listwise")
+    }
+    fused = None if one.fused is None else np.concatenate([one.fused, np.full(len(more), np.nan)])
+    inputs = one.listwise
+    if inputs is None or more.listwise is None:
+        return Candidates(**columns, fused=fused)
+    names = [name for name in LISTWISE_COLUMNS if name != "successor_index"]
+    listed = {name: _picked([getattr(inputs, name), getattr(more.listwise, name)], every.tolist()) for name in names}
+    successors = inputs.successor_index
+    if successors is not None:
+        successors = np.concatenate([successors, np.full(len(more), -1)])
+    return Candidates(**columns, fused=fused, listwise=replace(inputs, **listed, successor_index=successors))
 
 
 def union(lists: Sequence[Candidates]) -> tuple[Candidates, tuple[Integers, ...]]:

@@ -18,11 +18,13 @@ __all__ = [
     "FittedTo",
     "FullText",
     "Gates",
+    "GraphWalk",
     "HalfLifeRecency",
     "Importance",
     "KeywordShare",
     "LabelRecency",
     "LexicalNeighbours",
+    "Linked",
     "NamespaceBonus",
     "Part",
     "RecencyShare",
@@ -155,6 +157,13 @@ class AskedTime(_Weighted):
     fade_days: NonNegative = 14.0
 
 
+class Linked(_Weighted):
+    """How firmly the graph links it to what is asked, in [0, 1] (see `link_strength`); no column without a walk."""
+
+    factor: Literal["linked"] = "linked"
+    name: ColumnName = "graph"
+
+
 Factor = Annotated[
     Similarity
     | Importance
@@ -168,7 +177,8 @@ Factor = Annotated[
     | EFoldingRecency
     | NamespaceBonus
     | KeywordShare
-    | AskedTime,
+    | AskedTime
+    | Linked,
     Field(discriminator="factor"),
 ]
 
@@ -208,6 +218,20 @@ class FullText(Part):
     reports_rank: bool = False
 
 
+class GraphWalk(Part):
+    """How far a walk through the graph goes.
+
+    Attributes:
+        seeds: so many of the best hits are walked from, besides the entities that the query names; 0 for these alone.
+        hops: along how many relations it goes from their entities to others.
+        rows: so many memories it may reach, those of the rarest entities first. An entity is taken whole or not at all.
+    """
+
+    seeds: Annotated[int, Field(strict=True, ge=0, le=50)] = 5
+    hops: Annotated[int, Field(strict=True, ge=0, le=3)] = 1
+    rows: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 50
+
+
 class LexicalNeighbours(Part):
     """Shares of the lexical score that a message takes over from those around it in the same conversation.
 
@@ -240,6 +264,8 @@ class TideParameters(Part):
         namespace_bonuses: the bonuses of namespace rules raise the score, `× (1 + Σ bonuses)`.
         lend_superseded_score: a successor takes the score of what it superseded where that is higher.
         superseded_penalty: factor for superseded rows, where they are asked for.
+        graph_weight, graph_place: where the profile walks the graph, what is linked is lifted by up to this share of
+            the best score, and at most to below the hit of this place, counted from 1 (see `lift`).
     """
 
     dense_weight: NonNegative = 0.5
@@ -256,6 +282,8 @@ class TideParameters(Part):
     namespace_bonuses: bool = True
     lend_superseded_score: bool = True
     superseded_penalty: NonNegative = 0.5
+    graph_weight: NonNegative = 0.5
+    graph_place: Annotated[int, Field(strict=True, ge=1, le=200)] = 5
 
 
 class FittedTo(Part):

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, TypeAdapter, 
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ebbtide.errors import InvalidInput, InvalidProfile
-from ebbtide.rank.parts import EffectiveConfidence, Factor, FittedTo, FullText, Gates, Part, TideParameters
+from ebbtide.rank.parts import EffectiveConfidence, Factor, FittedTo, FullText, Gates, GraphWalk, Part, TideParameters
 from ebbtide.text import shown
 from ebbtide.types import Kind
 
@@ -26,6 +26,7 @@ RESERVED_NAMES = frozenset({"similarity", "fused", "cap", "quality"})
 RERANK_NAME = "rerank"
 
 TimeFilter = Literal["off", "alone", "always"]
+Switch = Literal["off", "on"]
 Flag = Annotated[bool, Field(strict=True)]
 Limit = Annotated[int, Field(strict=True, ge=1, le=MAXIMUM_LIMIT)]
 _LIMIT: TypeAdapter[int] = TypeAdapter(Limit)
@@ -54,6 +55,9 @@ class Profile(Part):
         time_filter: which queries are answered from the time they name: `off` for none, `alone` for those that ask
             about nothing else, `always` for all that name one.
         rerank: a reranker, where one is set, orders the best candidates anew.
+        graph: `on` also walks from the entities that the query names, and from those of the best hits, to what else
+            mentions them. What that is worth, `tide.graph_weight` or the factor `linked` says.
+        walk: how far.
         provenance: where the weights come from, for one that was tuned.
 
     Raises:
@@ -79,6 +83,8 @@ class Profile(Part):
     decompose: Flag = False
     time_filter: TimeFilter = "off"
     rerank: Flag = False
+    graph: Switch = "off"
+    walk: GraphWalk = GraphWalk()
     provenance: FittedTo | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")

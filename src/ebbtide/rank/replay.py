@@ -11,7 +11,7 @@ import numpy as np
 from ebbtide.rank.candidates import Floats
 from ebbtide.rank.parts import TideParameters
 from ebbtide.rank.profile import Profile
-from ebbtide.rank.tide import NAMES
+from ebbtide.rank.tide import GRAPH, NAMES
 
 __all__ = ["REPLAYED", "readings_of", "replayed", "signature_of"]
 
@@ -40,7 +40,7 @@ MOST_SIGNATURES = 256
 def signature_of(profile: Profile) -> bytes:
     """8 bytes that two profiles share if they read the same of a memory, and so differ in weights and gates alone."""
     # Narrowing a profile copies it and keeps its parts, which never change; those of a known profile are not collected.
-    parts = (id(profile.factors), id(profile.tide), id(profile.full_text))
+    parts = (id(profile.factors), id(profile.tide), id(profile.full_text), profile.graph, id(profile.walk))
     key = (profile.law, profile.base, profile.cap, profile.quality_weighting, *parts)
     if key not in _signatures:
         if len(_signatures) >= MOST_SIGNATURES:
@@ -86,7 +86,8 @@ def replayed(profile: Profile, readings: Floats) -> Floats:
     """The relevance of n hits under a profile of the same signature, shape (n,); NaN where its weights need a reading
     that was hidden when it was made.
 
-    A successor that took the score of what it superseded keeps its share of what its own is under these weights.
+    A successor that took the score of what it superseded keeps its share of what its own is under these weights, and so
+    does what the graph lifted.
     """
     if profile.law == "listwise":
         return _listwise_replayed(profile.tide or TideParameters(), readings)
@@ -137,8 +138,8 @@ def _listwise_readings(tide: TideParameters, columns: dict[str, Floats]) -> Floa
     for name, effect in _effects(tide).items():
         read.append(_share(columns[name], effect * running, hidden=effect == 0))
         running = running + columns[name]
-    lent = _share(columns["supersession"], running)
-    read.append(np.where((running == 0) & (columns["supersession"] != 0), np.nan, 1.0 + lent))
+    after = columns["supersession"] + columns.get(GRAPH, np.zeros(len(running)))
+    read.append(np.where((running == 0) & (after != 0), np.nan, 1.0 + _share(after, running)))
     return np.stack(read, axis=1)
 
 

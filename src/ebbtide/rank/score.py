@@ -20,6 +20,7 @@ from ebbtide.rank.parts import (
     Importance,
     KeywordShare,
     LabelRecency,
+    Linked,
     NamespaceBonus,
     RecencyShare,
     Similarity,
@@ -172,6 +173,8 @@ def _is_absent(factor: Factor, candidates: Candidates) -> bool:
     """Whether a factor has nothing to say of this query."""
     if isinstance(factor, KeywordShare):
         return candidates.keyword_share is None
+    if isinstance(factor, Linked):
+        return candidates.linked is None
     return isinstance(factor, AskedTime) and candidates.days_after_asked is None
 
 
@@ -197,6 +200,8 @@ def _factor_values(factor: Factor, profile: Profile, candidates: Candidates, now
         case AskedTime():
             after = candidates.days_after_asked
             return np.zeros(len(candidates)) if after is None else formulas.asked_time_share(after, factor.fade_days)
+        case Linked():
+            return np.zeros(len(candidates)) if candidates.linked is None else candidates.linked
         case RecencyShare():
             return formulas.recency_share(_age(candidates, factor.dates, now), factor.decay)
         case HalfLifeRecency():

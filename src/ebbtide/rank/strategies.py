@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from ebbtide.rank.parts import AskedTime, EFoldingRecency, FullText, Gates, KeywordShare
+from ebbtide.rank.parts import AskedTime, EFoldingRecency, FullText, Gates, KeywordShare, Linked
 from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.types import Kind
@@ -33,6 +33,7 @@ def _strategy(
     quality_weighting: bool = False,
     time_filter: Literal["off", "always"] = "off",
     rerank: bool = True,
+    walks: bool = False,
 ) -> Profile:
     return Profile(
         name=name,
@@ -43,6 +44,7 @@ def _strategy(
             EFoldingRecency(weight=0.1, days=90.0, dates=("updated_at",), name="freshness"),
             KeywordShare(weight=0.1),
             AskedTime(weight=0.3),
+            *((Linked(weight=0.1),) if walks else ()),
         ),
         cap=1.0,
         quality_weighting=quality_weighting,
@@ -53,6 +55,7 @@ def _strategy(
         decompose=True,
         time_filter=time_filter,
         rerank=rerank,
+        graph="on" if walks else "off",
     )
 
 
@@ -65,7 +68,7 @@ STRATEGIES: Mapping[str, Profile] = MappingProxyType(
         for profile in (
             _strategy("decision", FACTS, min_similarity=0.2, limit=5, quality_weighting=True),
             _strategy("comparative", ANYWHERE, min_similarity=0.15, limit=20),
-            _strategy("relationship", ANYWHERE, min_similarity=0.15, limit=10),
+            _strategy("relationship", ANYWHERE, min_similarity=0.15, limit=10, walks=True),
             _strategy(
                 "temporal", (*FACTS, "chunk", "note"),
                 min_similarity=0.15, limit=10, recency=0.8, time_filter="always", rerank=False,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.settings import Settings
 
-__all__ = ["Found", "find", "rarity_of"]
+__all__ = ["LISTWISE_COLUMNS", "WIDTH", "Found", "build", "find", "parameters_of", "rarity_of"]
 
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
@@ -40,6 +40,7 @@ STATEMENTS = {
     ("worded", False): "recall.worded_weighed",
 }
 LISTWISE_COLUMNS, WEIGHED_COLUMNS = 16, 11
+WIDTH = LISTWISE_COLUMNS + WEIGHED_COLUMNS
 FOUND_BY, SUPERSEDED_BY = 3, 5
 
 # In a large scope the best rows of each arm bring the turns around them along.
@@ -80,32 +81,56 @@ async def find(
     """
     tide = profile.tide
     lends = tide is not None and tide.lend_superseded_score
-    searched = terms if profile.full_text.search != "off" else Terms(())
-    rarity = rarity_of(searched, route)
-    most = max(settings.candidate_rows, profile.limit)
-    parameters = {
-        **scope.parameters(with_superseded=scope.include_superseded or lends),
+    parameters = parameters_of(
+        scope, profile, question, terms, vector, route, settings, rules,
+        keywords=keywords, with_superseded=scope.include_superseded or lends,
+    )  # fmt: skip
+    rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
+    if route.way == "indexed" and sum(row[FOUND_BY] in FOUND_BY_VECTOR for row in rows) < parameters["rows"]:
+        # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
+        rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
+    if lends:
+        rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
+    return build(rows, question, rules, math.fsum(rarity_of(words_of(profile, terms), route)))
+
+
+def words_of(profile: Profile, terms: Terms) -> Terms:
+    """The words that the profile searches by."""
+    return terms if profile.full_text.search != "off" else Terms(())
+
+
+def parameters_of(
+    scope: Scope,
+    profile: Profile,
+    question: Question,
+    terms: Terms,
+    vector: Any,
+    route: Route,
+    settings: Settings,
+    rules: RuleBook,
+    *,
+    keywords: Terms | None = None,
+    with_superseded: bool,
+) -> dict[str, Any]:
+    """The values of every placeholder in the statements that find and measure candidates."""
+    tide = profile.tide
+    searched = words_of(profile, terms)
+    return {
+        **scope.parameters(with_superseded=with_superseded),
         "terms": text_array(searched.queries),
         "any_term": searched.any,
         "keywords": (searched if keywords is None else keywords).queries,
-        "idfs": plain_array(rarity),
+        "idfs": plain_array(rarity_of(searched, route)),
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,
-        "rows": most,
+        "rows": max(settings.candidate_rows, profile.limit),
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
         "speaker": question.named[0] if len(question.named) == 1 else None,
         "ruled": bool(rules),
         "weighs_decay": profile.weighs_decay,
         "timed": question.window is not None,
     }
-    rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
-    if route.way == "indexed" and sum(row[FOUND_BY] in FOUND_BY_VECTOR for row in rows) < most:
-        # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
-        rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
-    if lends:
-        rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
-    return build(rows, question, rules, sum(rarity))
 
 
 async def missing_successors(

@@ -12,6 +12,7 @@ from ebbtide.rank.candidates import union
 from ebbtide.rank.fusion import fused_scores, ranking_of
 from ebbtide.read.candidates import Found, find
 from ebbtide.read.decompose import decompose
+from ebbtide.read.walk import walk
 from ebbtide.read.words import read_words
 
 if TYPE_CHECKING:
@@ -46,8 +47,27 @@ async def find_each(
     """What a question finds, and each of its parts, in the order of `directions`, on the same snapshot.
 
     Each search ranks for itself, by similarity where that passes the profile's floor, then what it found by words
-    alone; the ranks are fused. The window and the names of the whole question hold for its parts too.
+    alone; the ranks are fused. The window and the names of the whole question hold for its parts too. Then the graph
+    is walked from the best of them, where the profile does that and there is one.
     """
+    found = await _find_parts(engine, transaction, scope, profile, question, terms, directions, route, rules)
+    if profile.graph == "off" or not route.linked:
+        return found
+    vector, settings = directions[0], engine.settings
+    return await walk(transaction, scope, profile, question, terms, vector, route, settings, rules, found)
+
+
+async def _find_parts(
+    engine: Engine,
+    transaction: Transaction,
+    scope: Scope,
+    profile: Profile,
+    question: Question,
+    terms: Terms,
+    directions: Sequence[Any],
+    route: Route,
+    rules: RuleBook,
+) -> Found:
     whole = await find(transaction, scope, profile, question, terms, directions[0], route, engine.settings, rules)
     if not question.parts:
         return whole

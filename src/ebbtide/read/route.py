@@ -33,12 +33,14 @@ class Route:
         outgrown: the scope is too large to search exactly, but its partition has no vector index yet.
         rows: live memories in the scope, before filters.
         sample: how common words are in the scope.
+        linked: whether the agent knows any entities.
     """
 
     way: Way
     outgrown: bool
     rows: int
     sample: WordSample
+    linked: bool = False
 
 
 async def shape_of(engine: Engine, scope: Scope) -> ScopeShape:
@@ -74,7 +76,7 @@ def plan_route(engine: Engine, scope: Scope, shape: ScopeShape, *, has_vector: b
     outgrown = large and has_vector and not shape.indexed
     if outgrown and engine.dimension is not None:
         engine.outgrown.add(scope.caller.tenant)
-    return Route(way, outgrown, shape.rows, shape.sample)
+    return Route(way, outgrown, shape.rows, shape.sample, shape.linked)
 
 
 async def has_index(transaction: Transaction, tenant: str) -> bool:
