@@ -50,7 +50,8 @@ def sprinkled(block: ContextBlock) -> list[str]:
 
 
 def context(memory: Ebbtide, query: str = QUERY, **asked: Any) -> ContextBlock:
-    return memory.context(query, **{"intent": "exploratory", **asked})
+    asked.setdefault("intent", "exploratory")
+    return memory.context(query, **asked)
 
 
 def ferry(memory: Ebbtide, **asked: Any) -> ContextBlock:
