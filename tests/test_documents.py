@@ -369,6 +369,24 @@ def test_a_policy_says_where_files_go_and_what_is_seen(memory: Ebbtide, tmp_path
         memory.documents.get("guide.md")
 
 
+def test_another_rule_on_personal_data_is_applied_to_the_same_version(memory: Ebbtide, embedder: Counting) -> None:
+    text = "# A\n\nWrite to ana@example.com today.\n\n# B\n\nplain"
+    ingest(memory, text)
+    rule = memory.rules.add(SPACE, personal_data="redact")
+    embedder.texts.clear()
+    file = ingest(memory, text)
+    assert (file.status, file.new, file.kept, file.forgotten) == ("updated", 1, 1, 1)
+    assert embedder.texts == ["A\n\nWrite to [EMAIL] today."]
+    assert ingest(memory, text).status == "unchanged"
+    assert rule.id is not None
+    memory.rules.remove(rule.id)
+    assert ingest(memory, text).new == 1
+    assert contents(memory) == ["A\n\nWrite to ana@example.com today.", "B\n\nplain"]
+    memory.rules.add(SPACE, personal_data="drop")
+    file = ingest(memory, text)
+    assert (file.dropped, file.kept, file.forgotten, contents(memory)) == (1, 1, 1, ["B\n\nplain"])
+
+
 def test_a_correction_of_a_passage_stands_although_the_document_changes(memory: Ebbtide) -> None:
     ingest(memory, GUIDE)
     linux, mac = (memory.recall(word)[0].memory for word in ("apt", "brew"))

@@ -113,6 +113,20 @@ def test_what_is_gone_is_told_and_forgotten_only_when_it_was_seen(memory: Ebbtid
     assert memory.ingest("handbook", namespace=ROOT, sync=True).gone == ()
 
 
+def test_a_text_is_no_file_that_could_be_gone(memory: Ebbtide, handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(handbook)
+    memory.ingest(text="A text by its name.", name="note.md", namespace=ROOT)
+    memory.ingest("latin.txt", name="named.txt", namespace=ROOT)
+    memory.ingest("start.md", namespace=ROOT)
+    (handbook / "start.md").unlink()
+    assert [one.path for one in memory.ingest(".", namespace=ROOT).gone] == ["start.md"]
+    # Once it lies there as a file, it is one.
+    (handbook / "note.md").write_text("A text by its name.")
+    assert outcomes(memory.ingest(".", namespace=ROOT))["note.md"] == ("updated", None)
+    (handbook / "note.md").unlink()
+    assert [one.path for one in memory.ingest(".", namespace=ROOT).gone] == ["note.md", "start.md"]
+
+
 def test_what_is_only_left_out_is_not_gone(memory: Ebbtide, handbook: Path) -> None:
     memory.ingest("handbook", namespace=ROOT)
     (handbook / "How To").rename(handbook / ".How To")

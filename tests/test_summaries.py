@@ -262,3 +262,23 @@ def test_two_summaries_at_once_are_one_after_the_other(memory: Ebbtide, dsn: str
 
     assert memory.wait_for(both) in (["revised", "unchanged"], ["revised", "revised"])
     assert len(memory.browse(kinds=["episode"])) == 1
+
+
+async def test_two_first_summaries_at_once_are_one(async_memory: AsyncEbbtide) -> None:
+    chat = async_memory.scoped(chat="c1")
+    for text in TALK:
+        await chat.episodes.add(text)
+    telling, both_read = Telling(), asyncio.Event()
+
+    async def wait_for_the_other() -> None:
+        await chat.episodes.add(f"Said meanwhile, {len(telling.sent)}.")
+        if len(telling.sent) > 1:
+            both_read.set()
+        await both_read.wait()
+
+    telling.meanwhile = wait_for_the_other
+    object.__setattr__(await chat.engine(), "summariser", telling)
+    outcomes = sorted(one.outcome for one in await asyncio.gather(*(chat.episodes.summarise() for _ in range(2))))
+    assert outcomes == ["revised", "stored"]
+    (episode,) = await chat.browse(kinds=["episode"])
+    assert episode.revision == 2

@@ -106,7 +106,7 @@ async def ingest(
     root = name or path_of(path)
     if not path.is_dir():
         opened = partial(open_file, path, follow=True)
-        file = File(readable(root), namespace, opened)
+        file = File(readable(root), namespace, opened, is_file=name is None)
         return await _ingest_files(engine, caller, [file], plan, progress, [path])
     globs = [check_texts(one, field) for one, field in ((include, "include"), (exclude, "exclude"))]
     entries = await to_thread.run_sync(lambda: list(walk(path, namespace, *globs)))
@@ -236,7 +236,8 @@ async def _ingest_entries(
     """The files of a folder, and what was left alone in it."""
     read = [entry for entry in entries if entry.reason is None]
     files = [
-        File(f"{prefix}{entry.name}", entry.namespace, partial(open_file, entry.path, follow=False)) for entry in read
+        File(f"{prefix}{entry.name}", entry.namespace, partial(open_file, entry.path, follow=False), is_file=True)
+        for entry in read
     ]
     done = await _ingest_files(engine, caller, files, plan, progress, [entry.path for entry in read]) if files else None
     left = [
@@ -260,16 +261,12 @@ async def _gone(
     """The documents that came from a folder and whose files are there no more, or go to another namespace now."""
     places = {f"{prefix}{entry.name}": entry.namespace for entry in entries if entry.reason is None}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.named("document.list", tenant=caller.tenant, agent=caller.agent)
-    under = [
-        document_from(row)
-        for row in rows
-        if is_readable(caller, row.namespace)
-        and row.path.startswith(prefix)
-        and (row.namespace == namespace or row.namespace.startswith(f"{namespace}."))
-    ]
+        rows = await transaction.named(
+            "document.files_in", tenant=caller.tenant, agent=caller.agent, prefix=prefix, namespace=namespace
+        )
+    under = [document_from(row) for row in rows if is_readable(caller, row.namespace)]
 
-    def missing() -> tuple[Document, ...]:
+    def without_file() -> tuple[Document, ...]:
         return tuple(
             one
             for one in under
@@ -277,7 +274,7 @@ async def _gone(
             or not os.path.lexists(root / one.path.removeprefix(prefix))
         )
 
-    return await to_thread.run_sync(missing)
+    return await to_thread.run_sync(without_file)
 
 
 async def _synchronise(
@@ -434,25 +431,20 @@ async def forget_document(
         found = await find_document(transaction, caller, document, namespace)
         check_changeable(caller, found.namespace, missing(document), deletes=True)
         await lock(transaction, caller.tenant)
-        await refuse_held(transaction, caller.tenant, await _ids(transaction, caller, found.id), now)
         # Whoever is just reading the document loses the claim, and writes nothing of it any more.
         await transaction.run("document.open", tenant=caller.tenant, id=found.id, claim=new_id(now))
+        rows = await transaction.all("document.chunks", tenant=caller.tenant, agent=caller.agent, source=str(found.id))
+        ids = [row[0] for row in rows]
+        await refuse_held(transaction, caller.tenant, ids, now)
     receipts: list[Receipt] = []
-    while True:
+    for start in range(0, len(ids) or 1, FORGOTTEN_AT_ONCE):
+        part = ids[start : start + FORGOTTEN_AT_ONCE]
         async with engine.database.transaction(caller.tenant) as transaction:
             await lock(transaction, caller.tenant)
-            ids = (await _ids(transaction, caller, found.id))[:FORGOTTEN_AT_ONCE]
-            receipts += await forget_all(transaction, caller, ids, now, operation="forget document")
-            if not ids:
-                await transaction.run("forget.drop_documents", tenant=caller.tenant, documents=[found.id])
-                break
+            receipts += await forget_all(transaction, caller, part, now, operation="forget document")
+            await transaction.run("forget.drop_documents", tenant=caller.tenant, documents=[found.id])
     engine.scopes.forget(caller.tenant)
     engine.reranks.forget(caller.tenant)
     return Forgetting(
         dry_run=False, count=len(receipts), ids=tuple(one.id for one in receipts), receipts=tuple(receipts)
     )
-
-
-async def _ids(transaction: Transaction, caller: Caller, document: UUID) -> list[UUID]:
-    rows = await transaction.all("document.chunks", tenant=caller.tenant, agent=caller.agent, source=str(document))
-    return [row[0] for row in rows]

@@ -23,6 +23,7 @@ from ebbtide.forget.retention import spared_by_holds
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern.access import DELETE, write_namespace
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.govern.personal import kinds_of
 from ebbtide.govern.rules import current_rules
 from ebbtide.identifiers import new_id
 from ebbtide.ingest.chunk import CHARACTERS_A_TOKEN, SEPARATOR
@@ -34,15 +35,16 @@ from ebbtide.remember import DRAFT_DEFAULTS, check_all, remember_many
 from ebbtide.text import content_hash, search_text
 from ebbtide.types import Draft, trusted
 from ebbtide.write.claim import Claim
-from ebbtide.write.screen import Screened, screen
-from ebbtide.write.validate import with_kind
+from ebbtide.write.screen import screen
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.govern.rules import Bearing, RuleBook
     from ebbtide.ingest.chunk import Passage
     from ebbtide.ingest.document import Reading
     from ebbtide.types import Caller
+    from ebbtide.write.validate import Checked
 
 __all__ = ["File", "Plan", "ingest_file"]
 
@@ -78,13 +80,15 @@ class Plan:
 class File:
     """What is to be read: its path as the store knows it, where it goes, and how it is opened.
 
-    `media` is what it is taken for where nothing says what it is.
+    `media` is what it is taken for where nothing says what it is. `is_file`: a file is to be found at its path, which
+    is no name that somebody gave it.
     """
 
     path: str
     namespace: str | None
     open: Callable[[], BinaryIO]
     media: Media | None = None
+    is_file: bool = False
 
 
 async def ingest_file(engine: Engine, caller: Caller, file: File, plan: Plan, tell: Tell) -> IngestedFile:
@@ -113,7 +117,8 @@ async def _ingest(engine: Engine, caller: Caller, file: File, plan: Plan, stream
     most = settings.max_document_bytes
     examined = await to_thread.run_sync(lambda: examine(stream, file.path, most_bytes=most, default=file.media))
     about: dict[str, Any] = {"path": file.path, "namespace": file.namespace, "media": examined.media}
-    version, options = version_of(engine, examined, plan), options_of(plan)
+    rules = (await current_rules(engine, caller.tenant)).on(str(file.namespace))
+    version, options = version_of(engine, examined, plan), options_of(plan, rules, file)
     async with writing_alone(engine, caller, str(file.namespace), file.path) as guard:
         row = await _find(engine, caller, file)
         if row is not None and (row.content_hash, row.options_hash) == (version, options):
@@ -154,9 +159,9 @@ def version_of(engine: Engine, examined: Examined, plan: Plan) -> bytes:
     return hashlib.sha256(examined.digest + json.dumps(made_by).encode()).digest()
 
 
-def options_of(plan: Plan) -> bytes:
-    """What passages get beside their text."""
-    given = [plan.kind, plan.tags, plan.labels, plan.observed_at]
+def options_of(plan: Plan, rules: Bearing, file: File) -> bytes:
+    """What passages get beside their text, what the rules on their namespace keep of it, and whether it is a file's."""
+    given = [plan.kind, plan.tags, plan.labels, plan.observed_at, rules.personal_data, file.is_file]
     return hashlib.sha256(json.dumps(given, default=str).encode()).digest()
 
 
@@ -214,7 +219,7 @@ async def begin(
     """Claim the document, and learn what is remembered of it."""
     now = engine.clock.now()
     id_ = new_id(now) if row is None else row.id
-    claim = Claim(id_, new_id(now), str(file.namespace), file.path, str(file.media), now, new=row is None)
+    claim = Claim(id_, new_id(now), str(file.namespace), file.path, str(file.media), file.is_file, now, new=row is None)
     known: dict[bytes, list[UUID]] = {}
     if row is not None:
         async with engine.database.transaction(caller.tenant) as transaction:
@@ -262,14 +267,14 @@ class Writer:
         drafts = [self.draft(passage) for passage in passages]
         checked = check_all(self.engine, self.caller, drafts, self.engine.clock.now(), self.claim)
         rules = await current_rules(self.engine, self.caller.tenant)
-        screened = [screen(with_kind(one, rules), rules) for one in checked]
+        screened = [as_stored(one, rules) for one in checked]
         # As it will be stored: what was redacted the last time is known again by what was left of it.
-        hashes = [content_hash(one.draft.content, document=self.claim.id) for one in screened]
+        hashes = [None if one is None else content_hash(one.content, document=self.claim.id) for one in screened]
         fresh: list[int] = []
-        kept: list[tuple[UUID, Screened]] = []
+        kept: list[tuple[UUID, Checked]] = []
         placed: dict[UUID, tuple[int, Passage]] = {}
         for place, (digest, one) in enumerate(zip(hashes, screened, strict=True)):
-            if one.verdict == "drop":
+            if digest is None or one is None:
                 fresh.append(place)
             elif digest not in self.seen:
                 self.seen.add(digest)
@@ -304,7 +309,7 @@ class Writer:
         self.answered.update(placed)
         return placed
 
-    async def put_down(self, placed: dict[UUID, tuple[int, Passage]], kept: Sequence[tuple[UUID, Screened]]) -> None:
+    async def put_down(self, placed: dict[UUID, tuple[int, Passage]], kept: Sequence[tuple[UUID, Checked]]) -> None:
         """Say where passages stand, and give those that were there the tags and the title that the document has now."""
         now = self.engine.clock.now()
         async with self.engine.database.transaction(self.caller.tenant) as transaction:
@@ -371,6 +376,7 @@ class Writer:
                 options_hash=options,
                 title=title,
                 media=self.claim.media,
+                is_file=self.claim.is_file,
                 now=now,
             ):
                 raise StaleRevision(
@@ -382,9 +388,19 @@ class Writer:
             await write_audit(transaction, self.caller, "write", [(None, detail)], now)
 
 
-def described(id_: UUID, screened: Screened) -> dict[str, Any]:
+def as_stored(draft: Checked, rules: RuleBook) -> Checked | None:
+    """The draft as the rules let it be stored; None where they drop it.
+
+    Only a rule can change it, so without one it is not searched for personal data: the write does that.
+    """
+    if rules.on(draft.namespace).personal_data in (None, "allow"):
+        return draft
+    screened = screen(draft, rules)
+    return None if screened.verdict == "drop" else screened.draft
+
+
+def described(id_: UUID, draft: Checked) -> dict[str, Any]:
     """What a passage gets from its document, as a row."""
-    draft = screened.draft
     return {
         "id": str(id_),
         "kind": draft.kind,
@@ -392,6 +408,6 @@ def described(id_: UUID, screened: Screened) -> dict[str, Any]:
         "labels": draft.labels,
         "metadata": draft.metadata,
         "observed_at": None if draft.observed_at is None else draft.observed_at.isoformat(),
-        "personal_data": screened.kinds,
+        "personal_data": kinds_of(draft),
         "search_text": search_text(draft.content, observed_at=draft.observed_at),
     }

@@ -268,7 +268,8 @@ async def _rate(
         raise NotFound(
             f"No recall {recall_id} of this caller is logged in which the memory came back.",
             field="recall",
-            remedy="Give the recall_id of the answer it came back in, by a handle for the same agent and user.",
+            remedy="Give the recall_id of the answer it came back in, by a handle of the same agent and user; one "
+            "of another program after flush_seconds.",
         )
     return row[0]
 

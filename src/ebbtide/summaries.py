@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
+from anyio import to_thread
+
 from ebbtide.checks import check_flag
 from ebbtide.conversation import Episode, Turn
 from ebbtide.episodes import MOST_TURNS, in_chat, turns_of
@@ -147,8 +149,8 @@ async def _extracted(engine: Engine, earlier: str, turns: Sequence[Turn]) -> Tex
     said = [sentence for turn in turns for sentence in sentences_of(Said(turn.content, turn.speaker))]
     sentences = list(dict.fromkeys([*earlier.splitlines(), *said])) or [turn.content for turn in turns]
     lengths = await engine.counter.count_each(sentences)
-    chosen = choose(sentences, lengths, engine.settings.episode_tokens)
-    return Text("\n".join(chosen), topics_of(sentences), "extract")
+    chosen = await to_thread.run_sync(choose, sentences, lengths, engine.settings.episode_tokens)
+    return Text("\n".join(chosen), await to_thread.run_sync(topics_of, sentences), "extract")
 
 
 async def _write(engine: Engine, caller: Caller, told: Told, text: Text) -> Episode:
@@ -170,9 +172,32 @@ async def _write(engine: Engine, caller: Caller, told: Told, text: Text) -> Epis
         content=text.content, kind="episode", namespace=last.namespace, labels=("episodic",), metadata=metadata,
         observed_at=last.observed_at,
     )  # fmt: skip
-    (answer,) = await remember_many(engine, caller, [draft], origins=[origin])
+
+    async def alone(transaction: Transaction, new: Sequence[Memory]) -> None:
+        await _check_alone(engine, transaction, caller, told.branch, [memory.id for memory in new])
+
+    (answer,) = await remember_many(engine, caller, [draft], origins=[origin], follow=alone)
     outcome: Any = answer.outcome if answer.outcome in ("dropped", "quarantined") else "stored"
     return _episode(outcome, told, answer.memory, text.topics, text.by)
+
+
+async def _check_alone(
+    engine: Engine, transaction: Transaction, caller: Caller, branch: str, ids: Sequence[UUID]
+) -> None:
+    """Make sure that nobody else begins a summary of the branch, and that nobody has.
+
+    Raises:
+        StaleRevision: somebody has, since it was looked for.
+    """
+    of_branch = {"agent": caller.agent, "chat": caller.chat, "branch": branch}
+    await transaction.run("episodes.lock_summary", tenant=caller.tenant, **of_branch)
+    scope = make_scope(caller, engine.clock.now())
+    if await transaction.one(
+        "episodes.other_summary", **scope.parameters(), chat=caller.chat, branch=branch, ids=list(ids)
+    ):
+        raise StaleRevision(
+            "Another summary of the branch was faster.", field="branch", remedy="Summarise it again to go on with that."
+        )
 
 
 def _episode(

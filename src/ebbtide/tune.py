@@ -80,7 +80,7 @@ async def tune(
         rows = await transaction.named(
             "lifecycle.judged", tenant=caller.tenant, signature=signature_of(base), limit=MOST_JUDGEMENTS
         )
-    judged = judged_of(base, knobs, rows)
+    judged = await to_thread.run_sync(judged_of, base, knobs, rows)
     objective = partial(order_of_judged, base, knobs, judged)
     found = await to_thread.run_sync(partial(fit, knobs, objective, judged.voters, seed=seed, tell=progress))
     tuned = make_tuned(
@@ -105,10 +105,11 @@ def judged_of(base: Profile, knobs: Knobs, rows: Sequence[Any]) -> Judged:
     said: set[Any] = set()
     users: dict[tuple[str, str | None], int] = defaultdict(int)
     several = len({(row.agent, row.user) for row in rows}) > 1
+    anywhere = with_values(base, knobs, project(knobs, knobs.start + 0.1 * knobs.scales(knobs.start)))
     for hits in recalls.values():
         voter = (hits[0].agent, hits[0].user)
         ratings = (voter, frozenset((hit.memory, hit.useful) for hit in hits))
-        if ratings in said or len({hit.useful for hit in hits}) < 2 or not can_replay(base, knobs, hits):
+        if ratings in said or len({hit.useful for hit in hits}) < 2 or not can_replay(anywhere, hits):
             continue
         if several and users[voter] == MOST_OF_A_USER:
             continue
@@ -127,9 +128,8 @@ def judged_of(base: Profile, knobs: Knobs, rows: Sequence[Any]) -> Judged:
     )
 
 
-def can_replay(base: Profile, knobs: Knobs, hits: Sequence[Any]) -> bool:
-    """Whether hits can be scored under any weights: nothing that these need was hidden when the recall was made."""
-    anywhere = with_values(base, knobs, project(knobs, knobs.start + 0.1 * knobs.scales(knobs.start)))
+def can_replay(anywhere: Profile, hits: Sequence[Any]) -> bool:
+    """Whether hits can be scored under a profile that weighs all that is tuned: nothing of it was hidden in the log."""
     readings = np.array([hit.readings for hit in hits], dtype=np.float64)
     return not np.isnan(replayed(anywhere, readings)).any()
 

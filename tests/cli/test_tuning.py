@@ -50,6 +50,9 @@ def test_tune_fits_a_data_set_and_saves_what_is_better(ebbtide: Run, dataset: Pa
     people = ebbtide("tune", "boxes", "--from", dataset)
     assert (people.code, "held out" in people.out, "no more than noise" in people.err) == (1, True, True)
     assert ebbtide("profiles", "get", "boxes-tuned").code == 1
+    # A name that cannot be taken is refused before the minutes that a run may take.
+    refused = ebbtide("tune", "mine", "--from", dataset, "--save", "tide")
+    assert (refused.code, "search" in refused.err) == (2, False)
 
 
 def test_a_built_in_ranking_is_tried_without_a_store(run: Run, dataset: Path) -> None:

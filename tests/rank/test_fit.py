@@ -160,6 +160,30 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     assert (one.interval, one.tuned_held_out.tolist()) == (two.interval, two.tuned_held_out.tolist())
 
 
+def test_what_is_remembered_of_trials_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[bytes] = []
+
+    def fitted() -> Fit:
+        profile, knobs = THREE, knobs_of(THREE)
+        random = np.random.default_rng(1)
+        features = random.uniform(0, 1, (40, 12, len(profile.factors)))
+        relevant = np.argsort(np.argsort(-features[..., 1], axis=1), axis=1) < 3
+
+        def objective(values: Any) -> Any:
+            measured.append(values.tobytes())
+            return ordered(summed, knobs, features, relevant, values)
+
+        return fit(knobs, objective, range(40))
+
+    one = fitted()
+    assert len(measured) == len(set(measured))
+    measured.clear()
+    monkeypatch.setattr("ebbtide.rank.fit.REMEMBERED_BYTES", 3 * 40 * 3 * 8)
+    two = fitted()
+    assert len(measured) > len(set(measured))
+    assert (one.values.tolist(), one.interval) == (two.values.tolist(), two.interval)
+
+
 def test_what_cannot_be_measured_counts_as_nothing() -> None:
     knobs = knobs_of(THREE)
 

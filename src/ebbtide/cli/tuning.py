@@ -69,7 +69,10 @@ async def tune_on_data(
     from ebbtide.evaluate.datasets import load_dataset
     from ebbtide.evaluate.tune import tune_on
     from ebbtide.rank.strategies import BUILT_IN
+    from ebbtide.tune import check_name
 
+    # Before a run of minutes, and not when it is to be saved.
+    check_name(save)
     scopes = load_dataset(source, format_)
     fitted = partial(tune_on, scopes, source=Path(source).name, seed=seed, embedder=place.embedder or "", progress=tell)
     if dry_run and profile in BUILT_IN:

@@ -104,19 +104,21 @@ def requires(
     """
 
     def decorate(verb: Verb[Call, Answer]) -> Callable[Concatenate[Engine, Caller, Call], Awaitable[Answer]]:
+        name = verb.__name__.lstrip("_")
+
         @wraps(verb)
         async def policed(engine: Engine, caller: Caller, *args: Call.args, **kwargs: Call.kwargs) -> Answer:
             if caller.access is None or caller.access.grant is not None:
                 return await verb(engine, caller, *args, **kwargs)
             remembered = search
             while True:
-                granted = await authorise(engine, caller, *scopes, verb=verb.__name__, remembered=remembered)
+                granted = await authorise(engine, caller, *scopes, verb=name, remembered=remembered)
                 try:
                     return await verb(engine, granted, *args, **kwargs)
                 except PolicyChanged:
                     remembered = False
                 except Forbidden as error:
-                    await _note(engine, caller, verb.__name__, error)
+                    await _note(engine, caller, name, error)
                     raise
 
         return policed

@@ -23,6 +23,8 @@ FIRST_STEP, LAST_STEP = 0.4, 0.05
 LEAST_GAIN = 1e-4
 MOST_TRIALS = 2_000
 RESAMPLES = 10_000
+# What many trials measured is worth remembering, since the folds try much the same; of many queries it is large.
+REMEMBERED_BYTES = 64 << 20
 CONFIDENCE = 0.95
 
 Objective = Callable[[Floats], Floats]
@@ -86,7 +88,10 @@ def fit(
     def measured(values: Floats) -> Floats:
         key = values.tobytes()
         if key not in known:
-            known[key] = np.nan_to_num(objective(values))
+            found = np.nan_to_num(objective(values))
+            if (len(known) + 1) * found.nbytes > REMEMBERED_BYTES:
+                known.clear()
+            known[key] = found
         return known[key]
 
     parts = folds_of(groups, seed)

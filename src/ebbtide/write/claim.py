@@ -26,6 +26,7 @@ class Claim:
     namespace: str
     path: str
     media: str
+    is_file: bool
     now: datetime
     new: bool
 
@@ -40,7 +41,7 @@ async def hold_claim(transaction: Transaction, caller: Caller, claim: Claim) -> 
     if claim.new:
         row = await transaction.one(
             "document.create", **whose, agent=caller.agent, namespace=claim.namespace, path=claim.path,
-            media=claim.media, now=claim.now,
+            media=claim.media, is_file=claim.is_file, now=claim.now,
         )  # fmt: skip
     else:
         row = await transaction.one("document.claimed", **whose)

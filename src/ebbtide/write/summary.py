@@ -94,9 +94,9 @@ def choose(sentences: Sequence[str], lengths: Sequence[int], most: int) -> list[
         return []
     if len(sentences) > MOST_SENTENCES:
         head = choose(sentences[:MOST_SENTENCES], lengths[:MOST_SENTENCES], most)
-        kept = {sentence: length for sentence, length in zip(sentences, lengths, strict=True) if sentence in set(head)}
+        length_of = dict(zip(sentences[:MOST_SENTENCES], lengths, strict=False))
         rest = [*head, *sentences[MOST_SENTENCES:]]
-        return choose(rest, [*(kept[one] for one in head), *lengths[MOST_SENTENCES:]], most)
+        return choose(rest, [*(length_of[one] for one in head), *lengths[MOST_SENTENCES:]], most)
     rank, alike = central(sentences)
     nearest = np.zeros(len(sentences))
     taken: list[int] = []

@@ -18,8 +18,8 @@ WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s RETURNING d.id;
 
 -- name: create
 -- Begins a document, in the transaction that stores its first passages.
-INSERT INTO document (tenant_id, id, agent_id, namespace, path, content_hash, created_at, updated_at, media, claim)
-VALUES (%(tenant)s, %(id)s, %(agent)s, %(namespace)s, %(path)s, NULL, %(now)s, %(now)s, %(media)s, %(claim)s)
+INSERT INTO document (tenant_id, id, agent_id, namespace, path, content_hash, created_at, updated_at, media, is_file, claim)
+VALUES (%(tenant)s, %(id)s, %(agent)s, %(namespace)s, %(path)s, NULL, %(now)s, %(now)s, %(media)s, %(is_file)s, %(claim)s)
 ON CONFLICT DO NOTHING RETURNING id;
 
 -- name: claimed
@@ -70,8 +70,8 @@ SET kind = r.kind, tags = r.tags, labels = r.labels, metadata = r.metadata, obse
 -- name: close
 -- The passages of a document are those of this version; where some had to be kept, it has no hash and is read again next time.
 UPDATE document d
-SET content_hash = %(content_hash)s, options_hash = %(options_hash)s, title = %(title)s, media = %(media)s, claim = NULL,
-    updated_at = %(now)s
+SET content_hash = %(content_hash)s, options_hash = %(options_hash)s, title = %(title)s, media = %(media)s, is_file = %(is_file)s,
+    claim = NULL, updated_at = %(now)s
 WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s AND d.claim = %(claim)s RETURNING d.id;
 
 -- fragment: document_columns
@@ -82,6 +82,13 @@ d.id, d.namespace, d.path, d.title, d.media, d.content_hash IS NOT NULL AS compl
 -- The documents of an agent in the order of namespace and path.
 SELECT {{document_columns}} FROM document d
 WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s
+ORDER BY d.namespace, d.path;
+
+-- name: files_in
+-- The documents of an agent that came from the files of a folder, by the namespaces and the paths that these have.
+SELECT {{document_columns}} FROM document d
+WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s AND d.is_file AND starts_with(d.path, %(prefix)s::text)
+  AND (d.namespace = %(namespace)s::text OR starts_with(d.namespace, %(namespace)s::text || '.'))
 ORDER BY d.namespace, d.path;
 
 -- name: by_id
@@ -95,7 +102,7 @@ ORDER BY d.namespace;
 
 -- name: passages
 -- The passages of a document in their order; those that have no place in it any more come last.
-SELECT m.id, p.position, p.first, p.last, m.namespace, m.content, m.metadata, m.status, m.subject, m.predicate, m.speaker, m.labels, m.tags
+SELECT m.id, p.position, p.first, p.last
 FROM memory m
 LEFT JOIN passage p ON p.tenant_id = m.tenant_id AND p.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.source = %(source)s AND m.status <> 'tombstoned'

@@ -100,6 +100,19 @@ WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode'
                                                 AND o.source_id NOT IN (SELECT told.memory_id FROM told))
 ORDER BY m.metadata ->> 'branch' IS NOT DISTINCT FROM %(branch)s DESC, m.updated_at DESC, m.id LIMIT 1;
 
+-- name: lock_summary
+-- Lets one writer at a time begin the summary of a branch.
+SELECT pg_advisory_xact_lock(hashtextextended(
+    'ebbtide.summary:' || array_to_json(ARRAY[%(tenant)s::text, %(agent)s::text, %(chat)s::text, %(branch)s::text])::text, 0));
+
+-- name: other_summary
+-- A summary of a branch's own that may be read, besides the memories named.
+SELECT m.id FROM memory m
+WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.metadata ->> 'branch' = %(branch)s
+  AND m.id <> ALL(%(ids)s::uuid[])
+  AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id AND o.whole)
+LIMIT 1;
+
 -- name: apart
 -- What a branch does not share of its chat: the turns of other futures, and what was made from them alone, or from all of them.
 WITH RECURSIVE {{lineage}}, {{told}},

@@ -422,7 +422,8 @@ CREATE INDEX turn_place ON turn (tenant_id, agent_id, chat_id, place);
 CREATE INDEX turn_memory ON turn (tenant_id, memory_id);
 
 -- A file or a text whose passages are remembered: memories with its id as their source, the last of which takes it along. Without a
--- content_hash they are not yet, or not quite, those of its last version. Who writes them holds the claim.
+-- content_hash they are not yet, or not quite, those of its last version. Who writes them holds the claim. `is_file`: a file is expected
+-- at its path, so that it is noticed when there is none any more.
 CREATE TABLE document (
     tenant_id text NOT NULL,
     id uuid NOT NULL,
@@ -435,6 +436,7 @@ CREATE TABLE document (
     title text NOT NULL DEFAULT '',
     media text NOT NULL DEFAULT 'text',
     options_hash bytea,
+    is_file boolean NOT NULL DEFAULT false,
     claim uuid,
     PRIMARY KEY (tenant_id, id)
 );
