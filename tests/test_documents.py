@@ -414,3 +414,39 @@ def test_export_and_import_keep_passages(memory: Ebbtide, open_store: Opener) ->
     assert other.import_records(records).imported == 3
     assert {one.metadata["path"] for one in other.browse()} == {"guide.md"}
     assert other.import_records(records).skipped == 3
+    # The document too: it is completed by its file, and nothing of it is there twice.
+    here, there = memory.documents.get("guide.md"), other.documents.get("guide.md")
+    assert there.contents == here.contents
+    assert there == here.model_copy(update={"complete": False, "updated_at": there.updated_at})
+    assert list(other.export_records()) == records
+    file = ingest(other, GUIDE)
+    assert (file.status, file.new, file.kept, other.documents.get("guide.md").complete) == ("updated", 0, 3, True)
+
+
+def test_an_imported_document_does_not_take_the_place_of_another(memory: Ebbtide) -> None:
+    ingest(memory, GUIDE)
+    records = list(memory.export_records())
+    other = memory.scoped(tenant="other")
+    own = ingest(other, "# Own\n\nwords").document
+    assert other.import_records(records).imported == 3
+    assert [one.id for one in other.documents.list()] == [own]
+    assert contents(other) == ["Own\n\nwords"]
+    for field, wrong in (
+        ("source", {"source": "a book"}),
+        ("document.path", {"document": {**records[0]["document"], "path": "a\0b"}}),
+        ("document.first", {"document": {**records[0]["document"], "first": 0}}),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            memory.scoped(tenant="third").import_records([{**records[0], **wrong}])
+        assert caught.value.field == field
+
+
+def test_an_export_leaves_out_a_document_whose_name_is_personal(memory: Ebbtide) -> None:
+    memory.policies.set("clerk", Policy(read=[SPACE], write=SPACE, allow_write=True))
+    clerk = memory.as_agent("clerk", ["memory:read", "memory:write"])
+    for name in ("guide.md", "to ana@example.com"):
+        ingest(clerk, f"A text of {name[:3]}", name=name)
+    memory.rules.add(SPACE, personal_data="redact")
+    records = list(clerk.export_records())
+    assert [one["document"]["path"] for one in records if "document" in one] == ["guide.md"]
+    assert "ana@example.com" not in str(records)

@@ -35,6 +35,7 @@ from ebbtide.types import Imported
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.naming import exported, naming_kept
 from ebbtide.write.pending import enqueue_pending
+from ebbtide.write.places import write_places
 from ebbtide.write.records import Incoming, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
 from ebbtide.write.sift import Sifted, redacted_hash, sift
@@ -105,6 +106,7 @@ class Beside(NamedTuple):
     origins: Mapping[UUID, Sequence[Any]]
     entities: Mapping[UUID, Sequence[Any]] = {}
     relations: Mapping[UUID, Sequence[Any]] = {}
+    places: Mapping[UUID, Sequence[Any]] = {}
 
 
 async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> Beside:
@@ -114,6 +116,7 @@ async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) ->
         _by_id(await transaction.named("transfer.export_links", tenant=tenant, ids=ids)),
         _by_id(await transaction.named("transfer.export_origins", tenant=tenant, ids=ids)),
         *await exported(transaction, tenant, ids),
+        _by_id(await transaction.named("transfer.export_places", tenant=tenant, ids=ids)),
     )
 
 
@@ -134,6 +137,7 @@ def _record(engine: Engine, row: Any, beside: Beside) -> dict[str, Any]:
         **{name: [_values(tie, without="newer") for tie in found] for name, found in ties.items() if found},
         **({"entities": beside.entities[row.id]} if row.id in beside.entities else {}),
         **({"relations": beside.relations[row.id]} if row.id in beside.relations else {}),
+        **({"document": _values(beside.places[row.id][0], without="newer")} if row.id in beside.places else {}),
     }
 
 
@@ -240,6 +244,7 @@ async def _import_batch(
         due = waiting.due([one.id for one in incoming], [tie for one in incoming for tie in one.ties])
         await write_ties(transaction, caller, due, {**same_as, **existing})
         await _write_namings(transaction, caller, embedded, existing, entities, rules, now)
+        await write_places(transaction, caller, stored, rules, now)
         await write_audit(transaction, caller, "write", _entries(fresh, sifted, new), now)
         await know_tenant(engine, transaction, caller.tenant, now)
         pending = [one.row.memory for one in stored if one.row.embedding is None]

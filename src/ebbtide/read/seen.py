@@ -96,6 +96,9 @@ def _image_seen(image: Mapping[str, Any], rules: RuleBook, hidden: Collection[st
     mode = rules.on(values["namespace"]).personal_data
     if mode not in (None, "allow"):
         values |= _names_kept(values)
+        # The path of a file is its name, which cannot be kept in part.
+        if any(holds_personal_data(values.get("document", {}).get(name, "")) for name in ("path", "title")):
+            del values["document"]
     said: Any = SimpleNamespace(**values)
     if mode in (None, "allow") or not kinds_of(said):
         return values

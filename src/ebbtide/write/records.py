@@ -16,9 +16,11 @@ from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, c
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import kinds_of
 from ebbtide.graph.records import Naming
-from ebbtide.identifiers import new_id
+from ebbtide.identifiers import document_of, new_id
+from ebbtide.ingest.reading import Media
 from ebbtide.types import Draft, Memory, Resolution
 from ebbtide.write.naming import EntityRecord, RelationRecord, naming_of
+from ebbtide.write.places import Place
 from ebbtide.write.rows import Row
 from ebbtide.write.ties import Tie
 from ebbtide.write.validate import Checked, validate
@@ -134,6 +136,19 @@ class _Origin(BaseModel):
     created_at: Moment
 
 
+class _Place(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    path: Annotated[str, Field(min_length=1, max_length=1_000)]
+    title: Annotated[str, Field(max_length=200)] = ""
+    media: Media = "text"
+    is_file: bool = False
+    created_at: Moment
+    position: Count
+    first: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    last: Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
 class _Record(_Image, Strength):
     id: UUID | None = None
     agent: str | None = None
@@ -144,6 +159,7 @@ class _Record(_Image, Strength):
     origins: list[_Origin] = []
     entities: list[EntityRecord] = []
     relations: list[RelationRecord] = []
+    document: _Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +174,8 @@ class VersionRow:
 class Incoming:
     """One line that was read: its number from 1, and what it becomes.
 
-    That is a row, its strength, its earlier images, its ties, and whom and what it mentions.
+    That is a row, its strength, its earlier images, its ties, whom and what it mentions, and where it stands in which
+    document.
     """
 
     line: int
@@ -167,6 +184,7 @@ class Incoming:
     versions: tuple[VersionRow, ...]
     ties: tuple[Tie, ...] = ()
     naming: Naming = field(default_factory=Naming)
+    place: Place | None = None
 
     @property
     def id(self) -> UUID:
@@ -267,7 +285,22 @@ def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: d
         ),
         tuple(_ties(record, id_)),
         naming_of(record.entities, record.relations),
+        _place(record),
     )
+
+
+def _place(record: _Record) -> Place | None:
+    if record.document is None:
+        return None
+    document = document_of(record.source)
+    if document is None:
+        raise InvalidInput(
+            "A passage's source is the id of its document.", field="source", remedy="Correct it, or leave document out."
+        )
+    at = _in_utc(record.document, "document.")
+    check_text(at.path, "document.path", 1_000)
+    check_text(at.title, "document.title", 200)
+    return Place(document, **dict(at))
 
 
 def _ties(record: _Record, id_: UUID) -> Iterator[Tie]:

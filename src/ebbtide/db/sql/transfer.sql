@@ -78,6 +78,34 @@ WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombs
 ORDER BY o.id FOR SHARE OF m, o
 ON CONFLICT DO NOTHING;
 
+-- name: export_places
+-- Where memories stand in their documents, and what is known of those.
+SELECT p.memory_id AS newer, d.path, d.title, d.media, d.is_file, d.created_at, p.position, p.first, p.last
+FROM passage p JOIN document d ON d.tenant_id = %(tenant)s AND d.id = p.document_id
+WHERE p.tenant_id = %(tenant)s AND p.memory_id = ANY(%(ids)s::uuid[])
+ORDER BY p.memory_id;
+
+-- fragment: placed
+jsonb_to_recordset(%(rows)s::jsonb) AS r(memory uuid, id uuid, namespace text, path text, title text, media text, is_file boolean,
+                                         created_at timestamptz, position integer, first integer, last integer)
+
+-- name: insert_documents
+-- Begins the documents of passages where nothing has their ids or paths. Whether they are whole only an ingest can tell.
+INSERT INTO document (tenant_id, id, agent_id, namespace, path, title, media, is_file, created_at, updated_at)
+SELECT DISTINCT ON (r.id) %(tenant)s, r.id, %(agent)s, r.namespace, r.path, r.title, r.media, r.is_file, r.created_at, %(now)s
+FROM {{placed}} ORDER BY r.id
+ON CONFLICT DO NOTHING;
+
+-- name: insert_places
+-- Says where passages stand whose documents are there.
+INSERT INTO passage (tenant_id, memory_id, document_id, position, first, last)
+SELECT %(tenant)s, m.id, d.id, r.position, r.first, r.last
+FROM {{placed}}
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = r.memory
+JOIN document d ON d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s AND d.id = r.id
+WHERE m.namespace = d.namespace AND m.source = d.id::text
+ON CONFLICT DO NOTHING;
+
 -- name: taken
 -- Which ids the tenant has in use: for whom, whether forgotten, and what each says.
 SELECT m.id, m.agent_id = %(agent)s AS same_agent, m.status = 'tombstoned' AS tombstoned, m.content_hash
