@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.checks import check_texts, check_whole
@@ -20,7 +20,7 @@ from ebbtide.knowledge import EntityChange, EntityPage
 from ebbtide.manage import note_read
 from ebbtide.read.graph import entities_seen, relations_seen
 from ebbtide.read.scope import SCOPED, check_known, make_scope
-from ebbtide.read.seen import listed
+from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import shown
 from ebbtide.types import trusted
 from ebbtide.write.rows import memory_of
@@ -125,8 +125,8 @@ async def resolve_entity(
         NotFound: there is none.
         Conflict: several have that name; the error names their ids.
     """
-    # The owner can put right whatever there is; whoever is policed sees what readable memories mention.
-    owner = scope.caller.access is None
+    # The owner can put right whatever there is; who is policed, or a user, sees what readable memories mention.
+    owner = _is_owner(scope.caller)
     id_ = _as_id(entity)
     if id_ is not None:
         seen = await entities_seen(engine, transaction, scope, [id_], owner=owner)
@@ -150,6 +150,24 @@ async def resolve_entity(
         field=field,
         remedy="Give the id of the one you mean.",
     )
+
+
+def _check_list(values: Any, field: str, of: str) -> Sequence[Any]:
+    several = cast("Sequence[Any]", values)
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence) or len(several) > MOST_SPLIT:
+        raise InvalidInput(f"{field} must be a list of at most {MOST_SPLIT:,} {of}.", field=field, remedy=f"Give {of}.")
+    return several
+
+
+def _is_owner(caller: Caller) -> bool:
+    return caller.access is None and caller.user is None
+
+
+def _check_names(entity: Entity, names: Sequence[str], field: str) -> None:
+    """Whether an entity has these names as far as the caller may see them."""
+    seen = {fold_name(name) for name in (entity.name, *entity.aliases)}
+    if not {fold_name(name) for name in names} <= seen:
+        raise NotFound("The entity has no such name.", field=field, remedy="See entities.get for the names it has.")
 
 
 def _as_id(entity: Any) -> UUID | None:
@@ -184,16 +202,17 @@ async def split_entity(
     name: str | None = None,
 ) -> EntityChange:
     """Make a part of an entity one of its own. See `AsyncEntities.split`."""
-    if isinstance(memories, str | UUID) or len(memories) > MOST_SPLIT:
-        raise InvalidInput(
-            f"memories must be a list of at most {MOST_SPLIT:,} ids.", field="memories", remedy="Give ids."
-        )
-    ids = [parse_id(one, "memories") for one in memories]
-    names = [check_name(one, "aliases") for one in ([aliases] if isinstance(aliases, str) else aliases)]
+    ids = [parse_id(one, "memories") for one in _check_list(memories, "memories", "ids")]
+    several = [aliases] if isinstance(aliases, str) else aliases
+    names = [check_name(one, "aliases") for one in _check_list(several, "aliases", "names")]
     called = None if name is None else check_name(name, "name")
 
     async def work(transaction: Transaction, scope: Scope, now: datetime) -> EntityChange:
         found = await resolve_entity(engine, transaction, scope, entity)
+        _check_names(found, names, "aliases")
+        strange = min(await hidden_among(transaction, caller, ids), default=None)
+        if strange is not None:
+            raise change.not_mentioned(strange)
         return await change.split(transaction, caller, found.id, ids, names, called, now)
 
     return await _change(engine, caller, work)
@@ -206,7 +225,10 @@ async def add_entity_alias(engine: Engine, caller: Caller, entity: UUID | str, a
 
     async def work(transaction: Transaction, scope: Scope, now: datetime) -> EntityChange:
         found = await resolve_entity(engine, transaction, scope, entity)
-        return await change.add_alias(transaction, caller, found.id, name, now)
+        same = [one.id for one in await find(transaction, caller, [name])]
+        seen = await entities_seen(engine, transaction, scope, same, owner=_is_owner(caller))
+        called = [one.id for one in seen.values() if fold_name(one.name) == fold_name(name)]
+        return await change.add_alias(transaction, caller, found.id, name, now, called)
 
     return await _change(engine, caller, work)
 
@@ -218,6 +240,7 @@ async def remove_entity_alias(engine: Engine, caller: Caller, entity: UUID | str
 
     async def work(transaction: Transaction, scope: Scope, now: datetime) -> EntityChange:
         found = await resolve_entity(engine, transaction, scope, entity)
+        _check_names(found, [name], "alias")
         return await change.remove_alias(transaction, caller, found.id, name, now)
 
     return await _change(engine, caller, work)

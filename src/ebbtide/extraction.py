@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "extract", "extract_from", "source_of"]
 
 PAGE = 200
+LONGEST_NAMESPACE = 1_000
 REQUESTS_AT_ONCE = 4
 EXTRACTORS = ("rules", "model")
 ANSWER_TAG = "run_output"
@@ -89,6 +90,8 @@ async def extract(
     """Find the facts of a text or of memories, and write them. See `AsyncEbbtide.extract`."""
     check_known(narrowed, NARROWED)
     check_flag(write, "write")
+    if namespace is not None:
+        check_text(namespace, "namespace", LONGEST_NAMESPACE)
     scope = {name: value for name, value in narrowed.items() if value is not None}
     if sum((text is not None, ids is not None, bool(scope))) != 1:
         raise InvalidInput(

@@ -123,3 +123,13 @@ def test_a_document_that_is_forgotten_while_it_is_read_stays_forgotten(memory: E
     file = ingest(memory, "# Zebra\n\nzebra new\n")
     assert (file.status, file.reason) == ("failed", "stale_revision")
     assert holding(owner, "zebra") == set()
+
+
+def test_a_title_goes_with_the_last_passage_that_says_it(memory: Ebbtide, owner: Owner) -> None:
+    ingest(memory, "# Zebra\n\nOne.\n\n## Zebra feet\n\nTwo.\n\n# Horse\n\nThree.\n", name="notes/animals.md")
+    first, second, _ = memory.documents.get("notes/animals.md").contents
+    memory.forget(first.id, 1)
+    assert memory.documents.list()[0].title == "Zebra"
+    memory.forget(second.id, 1)
+    assert memory.documents.list()[0].title == "animals"
+    assert holding(owner, "Zebra") == set()

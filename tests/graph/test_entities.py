@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -103,6 +104,41 @@ def test_a_policed_reader_sees_what_its_memories_mention_by_the_names_they_use(m
     with pytest.raises(Forbidden):
         reader.entities.merge(seen.id, seen.id)
     assert [one.name for one in memory.entities.list(namespaces=["vector.secret"])] == ["Dr. Sarah Chen", "Bob"]
+
+
+def test_a_policed_writer_learns_of_no_name_and_no_memory_by_trying_them(memory: Ebbtide) -> None:
+    secret = memory.remember(
+        "Dr. Sarah Chen, or Zaza, knows Zoe", namespace="vector.secret", entities=[person("Dr. Sarah Chen", "Zaza")]
+    ).memory
+    memory.remember("Zoe knows", namespace="vector.secret", entities=[person("Zoe")])
+    memory.remember("Sarah Chen is in", namespace="vector.open", entities=[person("Sarah Chen")])
+    memory.remember("Sarah Chen is out", namespace="vector.open", entities=[person("Sarah Chen")])
+    memory.policies.set("default", Policy(read=("vector.open",), write="vector.open", allow_write=True))
+    writer = memory.as_agent("default", ["memory:read", "memory:write", "memory:admin"])
+    for tried in ("Zaza", "Nobody"):
+        with pytest.raises(NotFound, match="no such name"):
+            writer.entities.remove_alias("Sarah Chen", tried)
+        with pytest.raises(NotFound, match="no such name"):
+            writer.entities.split("Sarah Chen", aliases=[tried])
+    for id_ in (secret.id, uuid4()):
+        with pytest.raises(NotFound, match="does not mention"):
+            writer.entities.split("Sarah Chen", memories=[id_], name="Another")
+    for tried in ("Zoe", "Dr. Sarah Chen", "Nobody"):
+        assert writer.entities.add_alias("Sarah Chen", tried).operation == "add_alias"
+
+
+def test_a_user_sees_whom_its_own_memories_mention(memory: Ebbtide) -> None:
+    one, other = memory.scoped(user="one"), memory.scoped(user="other")
+    one.remember("Anna, or Zaza, is in", entities=[person("Anna", "Zaza")])
+    one.remember("Zoe is in", entities=[person("Zoe")])
+    other.remember("Anna is out", entities=[person("Anna")])
+    page = other.entities.get("Anna")
+    assert (page.entity.aliases, [fact.content for fact in page.facts]) == ((), ["Anna is out"])
+    assert other.entities.neighbourhood("Anna").entity.aliases == ()
+    for name in ("Zaza", "Zoe", one.entities.get("Zoe").entity.id):
+        with pytest.raises(NotFound):
+            other.entities.get(name)
+    assert one.entities.get("Zaza").entity.name == "Anna"
 
 
 def test_names_are_shown_as_the_rules_on_personal_data_say(memory: Ebbtide) -> None:

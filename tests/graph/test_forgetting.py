@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ebbtide import Ebbtide
+from ebbtide.errors import Conflict
 from tests.forget.support import holding
 from tests.graph.test_entities import company, person, says
 
@@ -58,6 +61,42 @@ def test_a_name_that_a_person_gave_goes_with_the_entity(memory: Ebbtide, owner: 
     forget(memory, gone)
     assert holding(owner, "ebra") == set()
     assert memory.entities.list() == []
+
+
+def test_a_name_that_a_split_left_behind_goes_with_the_last_that_used_it(memory: Ebbtide, owner: Any) -> None:
+    memory.remember("Sara is here", entities=[person("Sara")])
+    one = memory.remember("Zebra is here", entities=[person("Zebra")]).memory
+    other = memory.remember("Zebra is there", entities=[person("Zebra")]).memory
+    memory.entities.merge("Sara", "Zebra")
+    memory.entities.split("Sara", memories=[other.id], name="Zebroid")
+    forget(memory, one)
+    forget(memory, other)
+    assert holding(owner, "ebr") == set()
+    for change in memory.entities.changes():
+        with pytest.raises(Conflict):
+            memory.entities.undo(change.id)
+    assert [(one.name, one.aliases) for one in memory.entities.list()] == [("Sara", ())]
+
+
+def test_undoing_an_alias_brings_back_no_forgotten_name(memory: Ebbtide, owner: Any) -> None:
+    memory.remember("Bob is here", entities=[person("Bob")])
+    gone = memory.remember("Bob is the zebra", entities=[person("Bob", "Zebra")]).memory
+    change = memory.entities.add_alias("Bob", "Zebra")
+    forget(memory, gone)
+    assert memory.entities.get("Zebra").entity.name == "Bob"
+    memory.entities.undo(change.id)
+    assert holding(owner, "ebra") == set()
+
+
+def test_undoing_an_alias_leaves_no_entity_called_by_it(memory: Ebbtide, owner: Any) -> None:
+    gone = memory.remember("Dr. Sarah Chen is here", entities=[person("Dr. Sarah Chen")]).memory
+    memory.remember("Sarah Chen is there", entities=[person("Sarah Chen")])
+    change = memory.entities.add_alias("Sarah Chen", "Zebra")
+    forget(memory, gone)
+    assert memory.entities.get("Sarah Chen").entity.name == "Zebra"
+    memory.entities.undo(change.id)
+    assert memory.entities.get("Sarah Chen").entity.name == "Sarah Chen"
+    assert holding(owner, "ebra") == set()
 
 
 def test_erasing_a_tenant_leaves_nothing_of_the_graph(memory: Ebbtide, owner: Any) -> None:

@@ -49,7 +49,10 @@ async def clear(
     rows = await transaction.named("forget.doomed", tenant=tenant, ids=list(ids))
     going = [row.id for row in rows]
     await refuse_held(transaction, tenant, going, now)
-    cleaned = await _clean_derived(transaction, tenant, going) if going else defaultdict[UUID, Counter[str]](Counter)
+    cleaned = defaultdict[UUID, Counter[str]](Counter)
+    if going:
+        await transaction.run("forget.take_back", tenant=tenant, ids=going)
+        cleaned = await _clean_derived(transaction, tenant, going)
     await transaction.run("forget.remove" if remove else "forget.bury", tenant=tenant, ids=list(ids), now=now)
     if going:
         await _drop_documents(transaction, tenant, rows, cleaned)
@@ -80,15 +83,16 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
     """Everything that was made from memories goes; answers with how many rows went from which place, by memory."""
     cleaned: dict[UUID, Counter[str]] = defaultdict(Counter)
     mentioned: dict[UUID, UUID] = {}
-    names: list[UUID] = []
+    names: dict[UUID, UUID] = {}
     for place, id_, count, beside in await transaction.all("forget.clean", tenant=tenant, ids=ids):
         cleaned[id_][place] += count
         if place == "names":
-            names += beside
+            names |= dict.fromkeys(beside, id_)
         for entity in cast("Sequence[UUID]", beside or ()) if place == "mentions" else ():
             mentioned[entity] = id_
     if names:
-        await transaction.run("forget.drop_names", tenant=tenant, aliases=names)
+        for entity, alias in await transaction.all("forget.drop_names", tenant=tenant, aliases=list(names)):
+            mentioned.setdefault(entity, names[alias])
     if mentioned:
         await transaction.run("forget.rename_entities", tenant=tenant, entities=list(mentioned))
         for (entity,) in await transaction.all("forget.drop_entities", tenant=tenant, entities=list(mentioned)):
@@ -102,9 +106,10 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
 async def _drop_documents(
     transaction: Transaction, tenant: str, rows: Sequence[Any], cleaned: dict[UUID, Counter[str]]
 ) -> None:
-    """A document goes with the last of its passages."""
+    """A document goes with the last of its passages, and its title with the last of those that say it."""
     sources = {document: row.id for row in rows if (document := document_of(row.source)) is not None}
     if sources:
+        await transaction.run("forget.retitle_documents", tenant=tenant, documents=list(sources))
         for (id_,) in await transaction.all("forget.drop_documents", tenant=tenant, documents=list(sources)):
             cleaned[sources[id_]]["documents"] += 1
 

@@ -89,10 +89,10 @@ def check_namespace(namespace: str, field: str = "namespace") -> str:
     """The namespace itself, if it is a dotted path.
 
     Raises:
-        InvalidInput: it is empty, too long, has an empty segment, or holds white space, what is invisible, or one of
-            `* $ { }`.
+        InvalidInput: it is no text, empty, too long, has an empty segment, or holds white space, what is invisible,
+            or one of `* $ { }`.
     """
-    if not namespace or len(namespace) > LONGEST:
+    if not isinstance(namespace, str) or not namespace or len(namespace) > LONGEST:
         raise InvalidInput(
             f"A namespace has 1 to {LONGEST} characters.",
             field=field,

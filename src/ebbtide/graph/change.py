@@ -17,13 +17,13 @@ from ebbtide.identifiers import new_id
 from ebbtide.knowledge import EntityChange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
     from ebbtide.types import Caller
 
-__all__ = ["add_alias", "merge", "remove_alias", "split", "undo"]
+__all__ = ["add_alias", "merge", "not_mentioned", "remove_alias", "split", "undo"]
 
 # The rows that move from one entity to another, and the statement that moves them.
 MOVES = {
@@ -120,9 +120,7 @@ async def split(
     mentioning = {row[0] for row in await transaction.all("graph.mentioning", **place)}
     strange = next((id_ for id_ in memories if id_ not in mentioning), None)
     if strange is not None:
-        raise NotFound(
-            f"The memory {strange} does not mention it.", field="memories", remedy="See entities.get for its facts."
-        )
+        raise not_mentioned(strange)
     rows = await transaction.all("graph.users_of_names", **place, aliases=[one.id for one in going])
     leaving = {*memories, *(row[0] for row in rows)} & mentioning
     if not leaving or leaving == mentioning:
@@ -149,10 +147,17 @@ async def split(
     return await _note(transaction, caller, "split", entity.id, new.id, moved, {}, now)
 
 
+def not_mentioned(memory_id: UUID) -> NotFound:
+    """What is said of a memory that does not mention an entity, or that the caller may not see."""
+    return NotFound(
+        f"The memory {memory_id} does not mention it.", field="memories", remedy="See entities.get for its facts."
+    )
+
+
 async def add_alias(
-    transaction: Transaction, caller: Caller, entity_id: UUID, alias: str, now: datetime
+    transaction: Transaction, caller: Caller, entity_id: UUID, alias: str, now: datetime, known_to_be: Collection[UUID]
 ) -> EntityChange:
-    """Give an entity another name.
+    """Give an entity another name; `known_to_be` are those whose own name it is as far as the caller may know.
 
     Raises:
         NotFound: there is no such entity.
@@ -161,7 +166,7 @@ async def add_alias(
     (entity,) = await read_rows(transaction, caller, entity_id)
     digest = name_hash(alias)
     rows = await transaction.all("graph.find", tenant=caller.tenant, agent=caller.agent, hashes=[digest])
-    owner = next((id_ for _, id_, type_, _, own in rows if own and type_ == entity.type), None)
+    owner = next((id_ for _, id_, type_, _, own in rows if own and type_ == entity.type and id_ in known_to_be), None)
     if owner is not None:
         itself = owner == entity.id
         raise Conflict(
@@ -243,7 +248,7 @@ async def undo(transaction: Transaction, caller: Caller, change_id: UUID, now: d
     elif operation == "remove_alias":
         await transaction.run("graph.set_removed", tenant=caller.tenant, aliases=moved["alias"], removed=False)
     else:
-        await _undo_alias(transaction, caller, moved["alias"][0], before)
+        await _undo_alias(transaction, caller, entity, moved["alias"], before)
     if counterpart is not None:
         await derive_anew(transaction, caller, sides)
     await transaction.run("graph.set_undone", tenant=caller.tenant, id=id_, now=now)
@@ -266,11 +271,17 @@ async def _undo_split(
     await transaction.run("graph.drop_entity", tenant=caller.tenant, entity=new)
 
 
-async def _undo_alias(transaction: Transaction, caller: Caller, alias: UUID, before: Mapping[str, bool]) -> None:
-    if before:
-        await transaction.run("graph.set_alias", tenant=caller.tenant, alias=alias, **before)
-    else:
-        await transaction.run("graph.drop_alias", tenant=caller.tenant, alias=alias)
+async def _undo_alias(
+    transaction: Transaction, caller: Caller, entity: UUID, aliases: Sequence[UUID], before: Mapping[str, bool]
+) -> None:
+    """A name is what it was before it was added; where the memories that used it are forgotten since, it goes."""
+    for alias in aliases:
+        if before:
+            await transaction.run("graph.set_alias", tenant=caller.tenant, alias=alias, **before)
+            await transaction.run("graph.drop_unused_alias", tenant=caller.tenant, alias=alias)
+        else:
+            await transaction.run("graph.drop_alias", tenant=caller.tenant, alias=alias)
+    await transaction.run("forget.rename_entities", tenant=caller.tenant, entities=[entity])
 
 
 async def _move(

@@ -70,6 +70,49 @@ SET superseded_by = o.heir,
                   THEN 'archived' ELSE m.status END
 FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id;
 
+-- fragment: marks
+CROSS JOIN LATERAL (
+    SELECT 'tag' AS kind, t AS key, 'null'::jsonb AS value FROM unnest(s.tags) AS t
+    UNION ALL SELECT 'label', t, 'null' FROM unnest(s.labels) AS t
+    UNION ALL SELECT 'metadata', e.key, e.value FROM jsonb_each(s.metadata) AS e) k
+
+-- fragment: at_first
+CROSS JOIN LATERAL (SELECT v.tags, v.labels, v.metadata FROM memory_version v
+                    WHERE v.tenant_id = %(tenant)s AND v.id = o.id ORDER BY v.revision LIMIT 1) s
+
+-- name: take_back
+-- Where memories that go were merged into others, those lose the marks that they have from nobody else: what they had at first stays,
+-- and what others bring that were merged into them. A merge keeps an image of both sides that ends at the same moment.
+WITH RECURSIVE line AS (
+    SELECT g.id AS gone, g.id, g.superseded_by AS heir FROM memory g WHERE g.tenant_id = %(tenant)s AND g.id = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT line.gone, m.id, m.superseded_by FROM line JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = line.heir
+    WHERE EXISTS (SELECT FROM memory_version a JOIN memory_version b ON b.tenant_id = %(tenant)s AND b.id = line.heir
+                  WHERE a.tenant_id = %(tenant)s AND a.id = line.id AND a.superseded_by IS NULL AND b.current_until = a.current_until)),
+heir AS (SELECT line.id, line.gone FROM line WHERE line.id <> ALL(%(ids)s::uuid[])),
+lost AS (
+    SELECT heir.id, k.kind, k.key, k.value FROM heir JOIN memory s ON s.tenant_id = %(tenant)s AND s.id = heir.gone {{marks}}
+    EXCEPT SELECT o.id, k.kind, k.key, k.value FROM heir o {{at_first}} {{marks}}
+    EXCEPT SELECT line.heir, k.kind, k.key, k.value FROM heir o JOIN line ON line.id = o.id {{at_first}} {{marks}}
+    EXCEPT SELECT s.superseded_by, k.kind, k.key, k.value
+           FROM memory s {{marks}}
+           WHERE s.tenant_id = %(tenant)s AND s.superseded_by IN (SELECT heir.id FROM heir) AND s.id NOT IN (SELECT line.id FROM line)),
+images AS (
+    UPDATE memory_version m
+    SET tags = ARRAY(SELECT t FROM unnest(m.tags) WITH ORDINALITY AS u(t, place)
+                     WHERE (m.id, 'tag', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
+        labels = ARRAY(SELECT t FROM unnest(m.labels) WITH ORDINALITY AS u(t, place)
+                       WHERE (m.id, 'label', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
+        metadata = m.metadata - ARRAY(SELECT lost.key FROM lost WHERE lost.id = m.id AND lost.kind = 'metadata' AND lost.value = m.metadata -> lost.key)
+    WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost))
+UPDATE memory m
+SET tags = ARRAY(SELECT t FROM unnest(m.tags) WITH ORDINALITY AS u(t, place)
+                 WHERE (m.id, 'tag', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
+    labels = ARRAY(SELECT t FROM unnest(m.labels) WITH ORDINALITY AS u(t, place)
+                   WHERE (m.id, 'label', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
+    metadata = m.metadata - ARRAY(SELECT lost.key FROM lost WHERE lost.id = m.id AND lost.kind = 'metadata' AND lost.value = m.metadata -> lost.key)
+WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost);
+
 -- name: clean
 -- Everything that was made from memories goes with them; answers with how much went from where, by memory, and with the entities
 -- that were mentioned and the names that were used. A relation goes with those that it was derived from.
@@ -117,9 +160,11 @@ SELECT 'names', id, count(*)::integer, array_agg(alias_id) FROM usages GROUP BY 
 
 -- name: drop_names
 -- Of the names that were used, those that no memory uses any more; those that a person added stay as long as their entity does.
+-- Answers with whose they were: since a split, that need not be what their memory mentions.
 DELETE FROM entity_alias a
 WHERE a.tenant_id = %(tenant)s AND a.id = ANY(%(aliases)s::uuid[]) AND NOT (a.added AND NOT a.removed)
-  AND NOT EXISTS (SELECT FROM alias_source s WHERE s.tenant_id = %(tenant)s AND s.alias_id = a.id);
+  AND NOT EXISTS (SELECT FROM alias_source s WHERE s.tenant_id = %(tenant)s AND s.alias_id = a.id)
+RETURNING a.entity_id, a.id;
 
 -- fragment: family
 -- The entities themselves, what they were merged into, and what was merged into those.
@@ -179,6 +224,14 @@ DELETE FROM document d
 WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(documents)s::uuid[])
   AND NOT EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.source = d.id::text)
 RETURNING d.id;
+
+-- name: retitle_documents
+-- Documents whose title none of their passages says any more are called by their paths.
+UPDATE document d SET title = regexp_replace(d.path, '^.*/|(?<=[^/])\.[^./]*$', '', 'g')
+WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(documents)s::uuid[])
+  AND NOT EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.source = d.id::text
+                                         AND (m.metadata ->> 'title' = d.title OR m.metadata ->> 'breadcrumb' = d.title
+                                              OR m.metadata ->> 'breadcrumb' ^@ (d.title || ' > ')));
 
 -- fragment: stones
 stones AS (

@@ -154,6 +154,11 @@ UPDATE entity_alias a SET removed = %(removed)s WHERE a.tenant_id = %(tenant)s A
 -- Takes a name from an entity for good.
 DELETE FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.id = %(alias)s;
 
+-- name: drop_unused_alias
+-- Takes a name from an entity for good that nobody added and no memory uses.
+DELETE FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.id = %(alias)s AND NOT a.added AND NOT a.removed
+  AND NOT EXISTS (SELECT FROM alias_source s WHERE s.tenant_id = %(tenant)s AND s.alias_id = a.id);
+
 -- name: drop_entity
 -- Takes an entity away, with its names.
 DELETE FROM entity e WHERE e.tenant_id = %(tenant)s AND e.id = %(entity)s;

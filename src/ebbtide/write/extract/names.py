@@ -67,7 +67,7 @@ def names_of(words: Words, sentences: Collection[Sentence], known: Mapping[str, 
     for sentence in sentences:
         _runs(words, sentence, names, known)
     inside = {words.piece(first, behind) for first, behind in names.runs.items() if first in names.sure}
-    firsts = {name.split()[0] for name in known}
+    firsts = {parts[0] for name in known if (parts := name.split())}
     for first, behind in names.runs.items():
         text = words.piece(first, behind)
         if text in inside or text in known or words.words[first] in firsts or behind - first > 1:
