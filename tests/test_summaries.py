@@ -38,13 +38,15 @@ class Telling:
     def __init__(self, meanwhile: Callable[[], Any] | None = None) -> None:
         self.sent: list[tuple[str, list[str]]] = []
         self.meanwhile = meanwhile
+        self.suffix = ""
 
     async def summarise(self, earlier: str, turns: str, words: int) -> Summary:
         assert words > 0
         self.sent.append((earlier, turns.splitlines()))
         if self.meanwhile is not None:
             await self.meanwhile()
-        return Summary(summary=f"{earlier} +{len(turns.splitlines())}".strip(), topics=["auth0", "plans", "auth0"])
+        said = f"{earlier} +{len(turns.splitlines())} {self.suffix}"
+        return Summary(summary=said.strip(), topics=["auth0", "plans", "auth0"])
 
     async def close(self) -> None:
         pass
@@ -235,6 +237,33 @@ async def test_every_night_what_has_enough_new_turns_is_summarised(
         )
         await summarise_tenant(engine, tenant="default")
         assert await memory.scoped(agent="helper").browse(kinds=["episode"]) == []
+
+
+async def test_one_conversation_that_cannot_be_summarised_holds_up_no_other(
+    dsn: str, clock: Any, embedder: Any, settings: Settings
+) -> None:
+    wanted = settings.model_copy(update={"episode_turns": 1})
+    async with AsyncEbbtide.open(dsn, clock=clock, embedder=embedder, settings=wanted) as memory:
+        for chat in ("c1", "c2"):
+            await memory.scoped(chat=chat).episodes.add(f"{TALK[0]} In {chat}.")
+        engine = await memory.engine()
+        await summarise_tenant(engine, tenant="default")
+        # The summary of the first one may not be written any more, and both have something new.
+        namespace = (await memory.scoped(chat="c1").episodes.transcript())[0].memory.namespace
+        telling = Telling()
+        object.__setattr__(engine, "summariser", telling)
+        await memory.rules.add(namespace, personal_data="drop")
+        for chat in ("c1", "c2"):
+            await memory.scoped(chat=chat).episodes.add(f"More in {chat}.")
+
+        async def leak() -> None:
+            telling.suffix = "ana@example.com" if len(telling.sent) == 1 else ""
+
+        telling.meanwhile = leak
+        await summarise_tenant(engine, tenant="default")
+        assert len(telling.sent) == 2
+        revisions = {one.chat: one.revision for one in await memory.browse(kinds=["episode"])}
+        assert revisions == {"c1": 1, "c2": 2}
 
 
 def test_recent_discussions_name_their_topics(chat: Ebbtide) -> None:

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from ebbtide.db.queue import enqueue, lock_of
-from ebbtide.errors import ModelError, StaleRevision
+from ebbtide.errors import Conflict, InvalidInput, ModelError, NotFound
 from ebbtide.govern.tenants import list_tenants
 from ebbtide.summaries import summarise as summarise_branch
 from ebbtide.types import Caller
@@ -49,8 +49,9 @@ async def summarise_tenant(engine: Engine, *, tenant: str) -> None:
     for agent, chat, branch, user, _ in due:
         try:
             await summarise_branch(engine, Caller(tenant, agent, user=user, chat=chat, branch=branch))
-        except StaleRevision:
-            log.info("a conversation changed while it was summarised, and waits for the next night")
+        except (Conflict, InvalidInput, NotFound) as error:
+            # It changed meanwhile, or a rule keeps back what its summary would say now.
+            log.info("a conversation was not summarised, and waits for the next night: %s", error.message)
         except ModelError as error:
             failed = error
     if failed is not None:
