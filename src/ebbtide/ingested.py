@@ -35,9 +35,9 @@ class Passage(_Public):
 class Document(_Public):
     """A file or a text whose passages are remembered.
 
-    `passages` is how many there are. It is not `complete` while it is being read, and after that was interrupted or a
-    legal hold kept something of an earlier version: ingesting it again completes it. `contents` are the passages in
-    their order, where one document was asked for.
+    `passages` is how many there are. It is not `complete` while it is being read, after that was interrupted, where it
+    came by an import, and where a legal hold kept something of an earlier version: ingesting it again completes it.
+    `contents` are the passages in their order, where one document was asked for.
     """
 
     id: UUID
