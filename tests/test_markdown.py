@@ -57,6 +57,27 @@ def test_no_memory_forges_another(memory: Ebbtide, tmp_path: Path) -> None:
     assert text.count("---\n") == 3
 
 
+def test_no_mark_of_a_memory_ends_the_front_matter(memory: Ebbtide, tmp_path: Path) -> None:
+    odd = [
+        "a\u2028---\u2028x: y",
+        "a\x85---\x85x: y",
+        "x\u2029- y",
+        "q\x7fz",
+        "q\x9bz",
+        "\ufeffx",
+        "x\ufffez",
+        "#: {[}]",
+        '"---',
+    ]
+    memory.remember("It says this", namespace="vector.a", tags=odd, subject=odd[0])
+    memory.export_markdown(tmp_path / "out")
+    _, front, _ = read(tmp_path / "out")["vector.a.md"].split("---\n", 2)
+    assert not set(front) & set("\x7f\x85\x9b\u2028\u2029\ufeff\ufffe")
+    (line,) = [line for line in front.split("\n") if line.startswith("  - ")]
+    said = json.loads(line.removeprefix("  - "))
+    assert (said["tags"], said["subject"]) == (odd, odd[0])
+
+
 def test_nothing_but_an_earlier_export_is_replaced(memory: Ebbtide, tmp_path: Path) -> None:
     memory.remember("The gate code is 4711")
     (tmp_path / "mine").mkdir()

@@ -30,6 +30,7 @@ MARK = ".ebbtide-markdown"
 """The file by which an earlier export is known, so that nothing else is ever replaced."""
 
 DATES = ("created_at", "updated_at", "observed_at", "valid_from", "invalidated_at", "expires_at")
+NO_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 UNSAFE = re.compile(r"[^\w.-]")
 LONGEST_NAME_BYTES = 150
 # Windows opens devices by these names, whatever the ending.
@@ -118,7 +119,13 @@ def _head(record: Mapping[str, Any]) -> str:
     marks = {
         name: record[name] for name in ("subject", "predicate", "speaker", "source", "tags", "labels") if record[name]
     }
-    return f"  - {json.dumps({**fields, **dates, **marks}, ensure_ascii=False, default=str)}\n"
+    return f"  - {yaml_text({**fields, **dates, **marks})}\n"
+
+
+def yaml_text(value: Any) -> str:
+    """A value as JSON on one line, with what ends a line in YAML, or is no character there, escaped."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return NO_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def _body(record: Mapping[str, Any]) -> str:
@@ -132,7 +139,7 @@ def _finish(folder: Path, by: str, name: str, heads: list[str]) -> str:
     body = folder / f"{file_name(name)}.body"
     file = f"{file_name(name)}.md"
     with (folder / file).open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(f"---\n{by}: {json.dumps(name, ensure_ascii=False)}\ncount: {len(heads)}\nmemories:\n")
+        stream.write(f"---\n{by}: {yaml_text(name)}\ncount: {len(heads)}\nmemories:\n")
         stream.writelines(heads)
         stream.write("---\n")
         with body.open(encoding="utf-8", newline="\n") as said:

@@ -8,7 +8,7 @@ from uuid import UUID
 from ebbtide.checks import LONGEST_ID, check_text
 from ebbtide.entities import resolve_entity
 from ebbtide.errors import Conflict, NotFound
-from ebbtide.govern.access import WRITE, requires, write_namespace
+from ebbtide.govern.access import READ, WRITE, requires, write_namespace
 from ebbtide.lifecycle import invalidate, restore
 from ebbtide.manage import get, revise
 from ebbtide.read.graph import entities_seen
@@ -35,7 +35,7 @@ BATCH = 500
 FIRST = UUID(int=0)
 
 
-@requires(WRITE)
+@requires(READ, WRITE)
 async def entity_page(
     engine: Engine, caller: Caller, entity: UUID | str, *, namespace: str | None = None
 ) -> Memory | None:

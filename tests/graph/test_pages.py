@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide import AsyncEbbtide, Ebbtide
-from ebbtide.errors import Conflict, NotFound
+from ebbtide import AsyncEbbtide, Ebbtide, Policy
+from ebbtide.errors import Conflict, Forbidden, NotFound
 from ebbtide.jobs.pages import refresh_tenant
 from tests.forget.support import holding
 from tests.graph.test_entities import person
@@ -80,6 +80,16 @@ def test_a_page_without_facts_or_of_what_was_merged_holds_no_longer(memory: Ebbt
     memory.entities.undo(merged.id)
     memory.entities.refresh_pages()
     assert memory.get(page.id).maturity == "unconfirmed"
+
+
+def test_who_may_not_read_is_shown_no_page(memory: Ebbtide) -> None:
+    memory.remember("Sarah plays chess", entities=[SARAH], namespace="vector.x")
+    memory.policies.set("default", Policy(read=("vector.x",), write="vector.x", allow_write=True))
+    with pytest.raises(Forbidden):
+        memory.as_agent("default", "memory:write").entities.page("Sazza")
+    page = memory.as_agent("default", ["memory:read", "memory:write"]).entities.page("Sazza")
+    assert page is not None
+    assert page.namespace == "vector.x"
 
 
 def test_a_page_neither_repeats_nor_replaces_a_fact(memory: Ebbtide) -> None:
