@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ebbtide.read.decompose import decompose
     from ebbtide.read.intent import Classification, classify
     from ebbtide.read.where import Filter, where
+    from ebbtide.routed import Routing
     from ebbtide.settings import Settings
     from ebbtide.types import (
         Dispute,
@@ -118,6 +119,7 @@ __all__ = [
     "Relation",
     "Relevance",
     "Remembered",
+    "Routing",
     "Rule",
     "RulePreview",
     "RuledHit",
@@ -192,6 +194,7 @@ _HOMES = {
     "Relation": "ebbtide.knowledge",
     "Relevance": "ebbtide.rank.relevance",
     "Remembered": "ebbtide.types",
+    "Routing": "ebbtide.routed",
     "Rule": "ebbtide.types",
     "RulePreview": "ebbtide.types",
     "RuledHit": "ebbtide.types",

@@ -186,6 +186,7 @@ class Read:
     `profile` and `relevance` are None and empty where nothing was ranked. `id` is that of the log's entry, None where
     there is none, and `readings` works out what is to be learnt from it, when it is written down: the signature of the
     profile, and what it weighed of each memory, None for one that it did not rank.
+    `terms` are the words of the query of which is learnt what the hits mention; none where nothing is.
     """
 
     agent: str
@@ -197,6 +198,7 @@ class Read:
     relevance: tuple[float, ...] = ()
     id: UUID | None = None
     readings: Readings | None = None
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

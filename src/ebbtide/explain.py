@@ -11,7 +11,8 @@ from ebbtide.govern.access import READ, check_visible, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import missing, note_read
 from ebbtide.rank.gates import drops
-from ebbtide.read.report import contributions_of, rerank_of
+from ebbtide.read.report import contributions_of, rerank_of, routing_of
+from ebbtide.read.routing import is_left_out
 from ebbtide.read.scope import ASKED, check_known
 from ebbtide.read.seen import hidden_among
 from ebbtide.recall import Searched, search
@@ -44,6 +45,7 @@ REASONS = {
     "not_yet_valid": "It is true only from {value} on.",
     "invalidated": "It has not been true since {value}.",
     "asked_time": "It is of {value}, and the query asks about {threshold}.",
+    "routing": "It mentions no {threshold} that the search was restricted to, by what the query seems to be about.",
     "filter": "A filter on kind, labels, tags or where leaves it out, or the profile's list of kinds.",
     "unknown_then": "It was not known yet at {threshold}.",
     "not_a_candidate": "Neither search found it: its similarity is {value}, the farthest candidate's was {threshold}.",
@@ -66,7 +68,8 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
     note_read(engine, caller, "explain", (id_,))
     place = next((place for place, candidate in enumerate(searched.found.candidates.ids) if candidate == id_), None)
     if place is None:
-        return await explain_absence(engine, caller, searched, id_)
+        absence = await explain_absence(engine, caller, searched, id_)
+        return absence.model_copy(update={"routing": routing_of(searched)})
     kept = searched.selection.kept.tolist()
     similarity = searched.found.candidates.similarity[place]
     facts: dict[str, Any] = {
@@ -74,6 +77,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
         "relevance": float(searched.scored.values[place]),
         "contributions": contributions_of(searched, place),
         "rerank": rerank_of(searched, place),
+        "routing": routing_of(searched),
     }
     if place in kept:
         rank = kept.index(place) + 1
@@ -122,10 +126,11 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
         then = bool(rows)
         if not rows and scope.as_of is not None:
             rows = await transaction.named("recall.judge", **values)
-        hidden: set[UUID] = set()
+        hidden, left_out = set[UUID](), False
         if rows:
             check_visible(caller, rows[0].namespace, missing(id_))
             hidden = await hidden_among(transaction, caller, [rows[0].superseded_by])
+            left_out = await is_left_out(transaction, searched, id_)
             if not then:
                 return _absent(id_, "scope", "unknown_then", None, _iso(scope.as_of), None)
     if not rows:
@@ -142,6 +147,8 @@ async def explain_absence(engine: Engine, caller: Caller, searched: Searched, id
     window, moment = searched.question.window, row.observed_at or row.valid_from or row.created_at
     if searched.time_filter == "applied" and window is not None and not window.holds(moment):
         return _absent(id_, "time", "asked_time", _iso(moment), str(window), row.similarity)
+    if searched.routed is not None and left_out:
+        return _absent(id_, "routing", "routing", None, " or ".join(searched.routed.types), row.similarity)
     if row.words:
         rows = engine.settings.candidate_rows
         return _absent(id_, "candidates", "beyond_candidates", row.words, rows, row.similarity)

@@ -23,6 +23,7 @@ from ebbtide.rank.score import Scored, score
 from ebbtide.read.branch import on_branch
 from ebbtide.read.fuse import find_each, in_parts
 from ebbtide.read.intent import check_intent, kinds_of, read_intent
+from ebbtide.read.narrowing import narrowest
 from ebbtide.read.personal import shown
 from ebbtide.read.question import Question, read_question
 from ebbtide.read.readings import readings_of
@@ -30,10 +31,10 @@ from ebbtide.read.report import hits_of, trace_of
 from ebbtide.read.rerank import Ordered, depth_of, reorder
 from ebbtide.read.resurrect import faded_in, resurrect
 from ebbtide.read.route import Route, plan_route, shape_of
+from ebbtide.read.routing import learnt_from
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
 from ebbtide.read.searched import Chosen, Searched
 from ebbtide.read.seen import without_hidden
-from ebbtide.read.timed import enough_of_it, of_asked_time
 from ebbtide.read.words import read_words
 from ebbtide.types import Recall, trusted
 from ebbtide.write.rows import memory_of
@@ -93,10 +94,13 @@ def note_access(engine: Engine, searched: Searched, returned: Mapping[UUID, floa
         engine.accesses.add(caller.tenant, ids, now)
     relevance, settings = tuple(returned.values()), engine.settings
     recall_id = new_id(now) if settings.recall_log_days else None
+    terms = learnt_from(searched) if recall_id else ()
     readings = readings_of(searched, ids) if recall_id and settings.judgement_days else None
     engine.reads.add(
         caller.tenant,
-        Read(caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance, recall_id, readings),
+        Read(
+            caller.agent, caller.user, now, "recall", ids, searched.profile.name, relevance, recall_id, readings, terms
+        ),
     )
     return recall_id
 
@@ -153,10 +157,10 @@ async def search(
     async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
         scope, terms = await on_branch(transaction, scope), await read_words(engine, transaction, question)
         rules = await rules_last_seen(engine, transaction, caller.tenant)
-        within = timed = of_asked_time(scope, ranking, question) or scope
+        way = await narrowest(transaction, scope, ranking, question, terms, route)
         while True:
             ruled = rules if trial is None else rules.with_rule(trial)
-            found = await find_each(engine, transaction, within, ranking, question, terms, directions, route, ruled)
+            found = await find_each(engine, transaction, way.within, ranking, question, terms, directions, route, ruled)
             watch.lap("candidates")
             scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
             chosen = await choose(transaction, scope, ranking, ruled, found, scored, engine.counter.name, depth)
@@ -164,10 +168,10 @@ async def search(
             if chosen.revision != rules.revision:
                 # They changed since they were last seen. To ask before instead would cost every recall a round trip.
                 rules = await rules_at(engine, transaction, caller.tenant, chosen.revision)
-            elif within is scope or enough_of_it(chosen.selection, ranking):
+            elif (wider := way.wider(chosen.selection, ranking)) is None:
                 break
             else:
-                within = scope
+                way = wider
         looked = (engine, transaction, scope, ranking, ruled, question, terms, route, found, chosen)
         faded = await faded_in(*looked) if reviving else ()
     if faded:
@@ -180,7 +184,7 @@ async def search(
     return Searched(
         scope, ranking, question, purpose, terms, route, directions, found, ordered.scored, ordered.chosen, ruled,
         (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, faded, rerank_scores=ordered.scores,
-        time_filter=None if timed is scope else "too_few" if within is scope else "applied",
+        time_filter=way.time_filter, routed=way.routed,
     )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ebbtide.routed import Routing
+
 __all__ = [
     "INTENTS",
     "JOB_STATUSES",
@@ -349,7 +351,7 @@ class Trace(_Public):
     `queries` are the query and its parts where it was taken apart.
     `resurrected` are memories that had faded and that this recall brought back to life.
     `asked_time` is the time the query names. `time_filter` is `applied` where only memories of that time were searched,
-    `too_few` where they did not suffice and all were searched after all.
+    `too_few` where they did not suffice and all were searched after all. `routing` is what routing by types did.
     """
 
     query: str
@@ -368,6 +370,7 @@ class Trace(_Public):
     resurrected: tuple[UUID, ...] = Field((), exclude_if=lambda value: not value)
     asked_time: tuple[TimeWindow, ...] = Field((), exclude_if=lambda value: not value)
     time_filter: Literal["applied", "too_few"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    routing: Routing | None = Field(default=None, exclude_if=lambda value: value is None)
     milliseconds: dict[str, float] = Field(default_factory=dict)
 
 
@@ -412,6 +415,7 @@ class Explanation(_Public):
     relevance: float | None = None
     contributions: dict[str, float] = Field(default_factory=dict)
     rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    routing: Routing | None = Field(default=None, exclude_if=lambda value: value is None)
     reason: str
 
 

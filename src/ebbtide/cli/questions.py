@@ -86,6 +86,10 @@ def show_trace(console: Console, trace: Trace) -> None:
     if trace.queries:
         line(console, (f"queries: {' · '.join(trace.queries)}", "dim"))
     line(console, (f"intent: {trace.intent}, {trace.intent_confidence:.2f} by {trace.intent_by}", "dim"))
+    if trace.routing is not None:
+        routing = trace.routing
+        about = ", ".join(routing.types) or "no type"
+        line(console, (f"routing: {about}, {routing.entities} entities: {routing.outcome.replace('_', ' ')}", "dim"))
     for id_ in trace.resurrected:
         line(console, (f"brought back to life {id_}", "dim"))
     for drop in trace.drops:

@@ -56,8 +56,8 @@ FULL_TEXT = Profile(
 
 FUSED = "rrf"
 
-SWITCH = re.compile(r"([+-])(decompose|time_filter|rerank|graph)")
-WORDS = {"time_filter": ("off", "always"), "graph": ("off", "on")}
+SWITCH = re.compile(r"([+-])(decompose|time_filter|rerank|graph|routing)")
+WORDS = {"time_filter": ("off", "always"), "graph": ("off", "on"), "routing": ("off", "on")}
 SWITCHES = re.compile(rf"(?:{SWITCH.pattern})+$")
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ebbtide.settings import Settings
     from ebbtide.types import Hit
 
-__all__ = ["Loaded", "Progress", "evaluate", "remembered"]
+__all__ = ["Loaded", "Progress", "evaluate", "remembered", "result_of"]
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is of it."""
@@ -215,12 +215,12 @@ async def _ask_all(
             started = time.perf_counter()
             hits = await ranker(engine, one.handle.caller, question.text, DEPTH, question.asked_at)
             latency_ms = (time.perf_counter() - started) * 1000
-            results.append(_result(question, hits, one.memories, latency_ms))
+            results.append(result_of(question, hits, one.memories, latency_ms))
             tell(name, len(results), total)
     return results
 
 
-def _result(question: Question, hits: Sequence[Hit], memories: dict[str, UUID], latency_ms: float) -> QuestionResult:
+def result_of(question: Question, hits: Sequence[Hit], memories: dict[str, UUID], latency_ms: float) -> QuestionResult:
     """Evidence counts as found where a hit says the same: items of one text became one memory, or one hit."""
     shown_as = {duplicate: hit.id for hit in hits for duplicate in hit.duplicates}
     wanted = [memories[item] for item in question.evidence]

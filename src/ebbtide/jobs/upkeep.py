@@ -42,7 +42,7 @@ async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
     """Remove what a tenant's rules and the settings keep no longer, and seal its audit.
 
     Memories whose namespaces have a retention are forgotten with receipts, emptied rows of those forgotten before,
-    idempotency keys and logged recalls go without.
+    idempotency keys, logged recalls and what routing learnt of words go without.
     """
     now, settings = engine.clock.now(), engine.settings
     async with engine.database.transaction(tenant) as transaction:
@@ -54,6 +54,9 @@ async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
             tenant=tenant,
             before=now - timedelta(days=settings.recall_log_days),
             rated_before=now - timedelta(days=settings.judgement_days),
+        )
+        await transaction.run(
+            "jobs.delete_habits", tenant=tenant, before=now - timedelta(days=settings.recall_log_days)
         )
     await forget_outlived(engine, tenant)
     await purge(engine, tenant)

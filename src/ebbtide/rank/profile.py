@@ -58,6 +58,8 @@ class Profile(Part):
         graph: `on` also walks from the entities that the query names, and from those of the best hits, to what else
             mentions them. What that is worth, `tide.graph_weight` or the factor `linked` says.
         walk: how far.
+        routing: `on` searches only what mentions an entity of the types that the query is likely to ask about, where
+            some are likelier than others and enough is found, and learns from what came back. Off in every preset.
         provenance: where the weights come from, for one that was tuned.
 
     Raises:
@@ -85,6 +87,7 @@ class Profile(Part):
     rerank: Flag = False
     graph: Switch = "off"
     walk: GraphWalk = GraphWalk()
+    routing: Switch = "off"
     provenance: FittedTo | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ebbtide.errors import Conflict, EbbtideError, StoreUnavailable
 from ebbtide.govern.audit import write_reads
+from ebbtide.read.routing import learn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,3 +87,4 @@ async def _flush_tenant(engine: Engine, tenant: str, accesses: Mapping[UUID, Acc
             await transaction.run("lifecycle.refresh", tenant=tenant, ids=ids, moments=moments, seconds=refreshed)
         if reads:
             await write_reads(transaction, tenant, reads)
+            await learn(transaction, tenant, reads)

@@ -15,8 +15,9 @@ from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
 
 if TYPE_CHECKING:
     from ebbtide.read.searched import Searched
+    from ebbtide.routed import Routing
 
-__all__ = ["contributions_of", "hits_of", "rerank_of", "source_of", "trace_of"]
+__all__ = ["contributions_of", "hits_of", "rerank_of", "routing_of", "source_of", "trace_of"]
 
 SourceName = Literal["vector", "full_text", "both", "graph"]
 SOURCES: dict[int, SourceName] = {
@@ -117,8 +118,14 @@ def trace_of(searched: Searched) -> Trace:
         resurrected=searched.resurrected,
         asked_time=() if (window := searched.question.window) is None else tuple(span.told() for span in window.spans),
         time_filter=searched.time_filter,
+        routing=routing_of(searched),
         milliseconds=dict(searched.milliseconds),
     )
+
+
+def routing_of(searched: Searched) -> Routing | None:
+    """What routing by types did, None where the profile has none of it."""
+    return None if searched.routed is None else searched.routed.told()
 
 
 def ranks_of(searched: Searched, place: int) -> tuple[int | None, ...]:

@@ -39,6 +39,7 @@ class Scope:
     `as_of` is system time, None for the present; `valid_at` is when it must have been true. `of_time` are the stretches
     of time it must be of, None for any: a memory is of the moment it was observed, else of the one since when it is
     true, else of when it was written. `apart` are memories of other branches of the caller's chat; None for none.
+    `mentioning` are entities of which a memory must mention one, None for any.
     """
 
     caller: Caller
@@ -53,11 +54,12 @@ class Scope:
     include_superseded: bool
     of_time: tuple[tuple[datetime | None, datetime | None], ...] | None = None
     apart: tuple[UUID, ...] | None = None
+    mentioning: tuple[UUID, ...] | None = None
 
     @property
     def unfiltered(self) -> bool:
         """Whether nothing but the namespace narrows the scope."""
-        fields = (self.kinds, self.labels, self.where, self.of_time, self.apart)
+        fields = (self.kinds, self.labels, self.where, self.of_time, self.apart, self.mentioning)
         return all(value is None for value in fields) and self.tags == TagFilter()
 
     @property
@@ -85,6 +87,7 @@ class Scope:
             **{f"tags_{name}": value for name, value in tags.items()},
             "of_time": None if self.of_time is None else _ranges(self.of_time),
             "apart": None if self.apart is None else list(self.apart),
+            "mentioning": None if self.mentioning is None else list(self.mentioning),
             "metadata_path": None if self.where is None else self.where.path,
             "metadata_values": None if self.where is None else json.dumps(self.where.values),
             "now": self.now if self.as_of is None else self.as_of,

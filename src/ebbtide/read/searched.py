@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ebbtide.read.intent import Purpose
     from ebbtide.read.question import Question
     from ebbtide.read.route import Route
+    from ebbtide.read.routing import Routed
     from ebbtide.read.scope import Scope
     from ebbtide.read.words import Terms
     from ebbtide.types import Memory
@@ -55,6 +56,7 @@ class Searched:
     for it.
     `time_filter` says what became of the profile's, None where it is none for the query.
     `rerank_scores` are in [0, 1], one a candidate, NaN where it was not reranked; None where nothing was.
+    `routed` is what routing by types did, None where the profile has none of it.
     """
 
     scope: Scope
@@ -74,6 +76,7 @@ class Searched:
     resurrected: tuple[UUID, ...] = ()
     rerank_scores: NDArray[np.float64] | None = None
     time_filter: TimeFilter = None
+    routed: Routed | None = None
 
     @property
     def vector(self) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ebbtide.read.question import Question
     from ebbtide.read.scope import Scope
 
-__all__ = ["enough_of_it", "of_asked_time"]
+__all__ = ["FEWEST", "enough_of_it", "of_asked_time"]
 
 # With fewer hits than that, or than are asked for, the time is no filter.
 FEWEST = 3

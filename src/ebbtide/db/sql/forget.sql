@@ -392,10 +392,11 @@ RETURNING h.id, h.reason, h.filter AS covers, h.placed_at, h.released_at;
 WITH recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING t.id),
 hits AS (DELETE FROM recall_hit t USING recalls WHERE t.tenant_id = %(tenant)s AND t.recall_id = recalls.id RETURNING 1),
 arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
+routes AS (DELETE FROM route_statistic t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
 sessions AS (UPDATE session t SET user_id = NULL, revision = t.revision + 1 WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text
              RETURNING 1)
 SELECT (SELECT count(*) FROM recalls) AS recalls, (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity,
-       (SELECT count(*) FROM sessions) AS sessions;
+       (SELECT count(*) FROM routes) AS routing, (SELECT count(*) FROM sessions) AS sessions;
 
 -- name: clean_tenant
 -- Everything of a tenant but tombstones, receipts, the audit and the tenant's name. Sessions without a name fence late work as
@@ -433,7 +434,8 @@ SELECT (SELECT count(*) FROM keys) AS keys, (SELECT count(*) FROM policies) AS p
        (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM branches) AS branches,
        (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM holds) AS holds,
        (SELECT count(*) FROM answers) AS idempotency_answers, (SELECT count(*) FROM recalls) AS recalls,
-       (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity;
+       (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity,
+       (SELECT count(*) FROM routes) AS routing;
 
 -- name: purgeable
 -- Tombstones that have lain longer than the grace period.

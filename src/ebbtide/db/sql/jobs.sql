@@ -81,6 +81,10 @@ WITH old AS (
     RETURNING r.id)
 DELETE FROM recall_hit h USING old WHERE h.tenant_id = %(tenant)s AND h.recall_id = old.id;
 
+-- name: delete_habits
+-- What words of queries matched last long enough ago.
+DELETE FROM route_statistic r WHERE r.tenant_id = %(tenant)s AND r.matched_at < %(before)s;
+
 -- name: has_pending
 -- Whether a tenant has memories without their vectors.
 SELECT EXISTS (SELECT FROM memory m WHERE m.tenant_id = %(tenant)s AND m.embedding_pending);

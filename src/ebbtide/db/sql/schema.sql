@@ -622,13 +622,17 @@ CREATE TABLE serendipity_arm (
     PRIMARY KEY (tenant_id, user_id)
 );
 
+-- Which types of entities the hits for a word of queries mentioned, as of `matched_at`; it halves from there. Of nobody in
+-- particular where `user_id` is empty. Words alone, each by itself: no query, and nothing of a memory.
 CREATE TABLE route_statistic (
     tenant_id text NOT NULL,
     agent_id text NOT NULL,
+    user_id text NOT NULL,
     term text NOT NULL,
     entity_type text NOT NULL,
-    matches integer NOT NULL DEFAULT 0,
-    PRIMARY KEY (tenant_id, agent_id, term, entity_type)
+    matches double precision NOT NULL,
+    matched_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, user_id, term, entity_type)
 );
 
 -- How common a word is among an agent's memories, sampled; read only where a scope is too large to count.
