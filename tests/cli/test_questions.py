@@ -103,7 +103,7 @@ def test_context_prints_the_block(told: Run) -> None:
     block = told("context", "Where is the lamp oil?", "--budget", "200", "--json").json
     assert set(block) == {
         "text", "tokens", "nonce", "ids", "omitted", "style", "intent", "budget", "sections", "left_out",
-        "recall_id",
+        "serendipity", "recall_id",
     }  # fmt: skip
     assert 0 < block["tokens"] <= 200
 

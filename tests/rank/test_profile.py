@@ -75,6 +75,8 @@ def test_tide_defaults() -> None:
         "asked_time_boost": 1.4,
         "asked_time_fade_days": 14.0,
         "latest_boost": 0.1,
+        "graph_weight": 0.5,
+        "graph_place": 5,
         "namespace_bonuses": True,
         "lend_superseded_score": True,
         "superseded_penalty": 0.5,
