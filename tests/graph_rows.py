@@ -39,7 +39,16 @@ class Graph:
         return id_
 
     def relation(self, subject: UUID, predicate: str, object_: UUID, memory: Any) -> UUID:
-        """What a memory says holds between two entities."""
+        """What a memory says holds between two entities, which it mentions therefore, by all their names."""
+        for side in (subject, object_):
+            self.owner.execute(
+                "INSERT INTO mention VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", [self.tenant, memory.id, side]
+            )
+            self.owner.execute(
+                "INSERT INTO alias_source SELECT tenant_id, %s, id FROM entity_alias WHERE tenant_id = %s"
+                " AND entity_id = %s ON CONFLICT DO NOTHING",
+                [memory.id, self.tenant, side],
+            )
         id_ = uuid4()
         self.owner.execute(
             "INSERT INTO relation (tenant_id, id, agent_id, subject_id, predicate, object_id, memory_id, created_at)"

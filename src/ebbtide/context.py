@@ -116,7 +116,8 @@ def block_of(
     filled = fill(entries, layout, shares, engine.counter.count)
     worths: dict[UUID, float] = {}
     for entry in filled.entries:
-        worths.setdefault(entry.id, entry.worth)
+        for id_ in (entry.id, *entry.others):
+            worths.setdefault(id_, entry.worth)
     omitted = dict.fromkeys(entry.id for entry in entries if entry.id not in worths)
     omitted |= dict.fromkeys(omission.id for omission in kept_back)
     block = ContextBlock(
@@ -187,7 +188,7 @@ async def read_beside(engine: Engine, searched: Searched, hits: Sequence[Hit]) -
     async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
         links = Links()
         if linked:
-            links = await read_links(transaction, scope, hits, searched.profile, searched.rules)
+            links = await read_links(engine, transaction, scope, hits, searched.profile, searched.rules)
         return links, await read_places(transaction, scope, passages, searched.profile, searched.rules)
 
 

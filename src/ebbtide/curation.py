@@ -20,6 +20,7 @@ from ebbtide.forget.holds import held_among
 from ebbtide.forget.selection import TOKEN_LIFE
 from ebbtide.govern.access import OPERATOR, READ, WRITE, check_changeable, requires
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.graph.write import lock as lock_graph
 from ebbtide.jobs.embedding import embed_pending
 from ebbtide.manage import missing
 from ebbtide.read.scope import NARROWED, check_known, make_scope
@@ -27,6 +28,7 @@ from ebbtide.read.seen import listed
 from ebbtide.types import Caller
 from ebbtide.write.context import in_context, set_context
 from ebbtide.write.rows import memory_of
+from ebbtide.write.stale import hide_pages
 from ebbtide.write.supersede import Successor, supersede
 from ebbtide.write.tokens import counts_of
 from ebbtide.write.wording import differ, plain_words, read_wording
@@ -72,6 +74,8 @@ async def consolidate(
         return Consolidation(dry_run=True, count=len(merges), merges=merges, held=held, token=token, expires_at=ends)
     async with engine.database.transaction(caller.tenant) as transaction:
         await transaction.run("forget.lock_shared", tenant=caller.tenant)
+        # What the merged ones mention is moved, which no change of an entity may come between.
+        await lock_graph(transaction, caller)
         plan, _, _ = await _planned(transaction, scope, now)
         touched = [*plan, *(id_ for ids in plan.values() for id_ in ids)]
         await transaction.run("remember.lock", tenant=caller.tenant, ids=touched)
@@ -159,6 +163,7 @@ async def _merge(
         for kept, others in plan.items()
     ]
     await write_audit(transaction, caller, "update", stayed, now)
+    await hide_pages(transaction, caller, [other for _, other in pairs], now)
 
 
 async def _merges(

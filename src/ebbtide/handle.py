@@ -417,6 +417,9 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
     ) -> Memory:
         """Give a memory new content, and importance, confidence, kind, labels, tags, metadata; history keeps the old.
 
+        `entities` and `relation` take the place of all that it spoke of. Without them a new text goes on to mention
+        those whose names it does not lose, and loses its relation, which the audit notes.
+
         Raises:
             NotFound: the agent has no such memory.
             StaleRevision: it is not at `expected_revision`, or the handle's session not at `session_revision`.

@@ -18,6 +18,7 @@ from ebbtide.remember import remember_many
 from ebbtide.types import Draft
 from ebbtide.write.echo import without_echo
 from ebbtide.write.fence import read_session_revision
+from ebbtide.write.stale import hide_pages
 from ebbtide.write.validate import check_share
 from ebbtide.write.wanted import extraction_of
 
@@ -88,6 +89,8 @@ async def change(
         detail = {**decided.detail, "revision": before.revision + 1}
         await write_audit(transaction, caller, decided.action, [(id_, detail)], now)
         after = await memory_seen(engine, transaction, caller, id_)
+        if state["invalidated_at"] != before.invalidated_at:
+            await hide_pages(transaction, caller, [id_], now)
     engine.scopes.forget(caller.tenant)
     return after
 

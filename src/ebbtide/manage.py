@@ -15,6 +15,9 @@ from ebbtide.evidence import Provenance
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules, rules_in
+from ebbtide.graph.revise import speak_anew
+from ebbtide.graph.write import Said
+from ebbtide.graph.write import lock as lock_graph
 from ebbtide.identifiers import document_of, parse_id
 from ebbtide.read.branch import on_branch
 from ebbtide.read.scope import SCOPED, check_known, make_scope
@@ -27,6 +30,7 @@ from ebbtide.write.origins import write_origins
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import memory_of, place_in_chat
 from ebbtide.write.screen import admitted
+from ebbtide.write.stale import hide_pages
 from ebbtide.write.tokens import counts_of
 from ebbtide.write.validate import Checked, validate
 
@@ -54,6 +58,8 @@ __all__ = [
 
 MOST_BROWSED = 1_000
 LAST_REVISION = 2**31 - 1
+CHANGED = ("importance", "confidence", "kind", "labels", "tags", "metadata")
+SPOKEN = ("entities", "relation")
 
 # Where a listing starts: a bound value keeps the plan on its index, which a test for NULL would not.
 LATEST = datetime.max.replace(tzinfo=UTC)
@@ -204,6 +210,9 @@ async def revise(
 ) -> Memory:
     """Give a memory new content, and new importance, confidence, kind, labels, tags or metadata; the old image is kept.
 
+    `entities` and `relation` take the place of all that it spoke of. Without them it goes on to mention those whose
+    names it does not lose, and a relation that it said goes with the text that said it. See `graph.revise.speak_anew`.
+
     Raises:
         NotFound: there is no such memory.
         StaleRevision: it is not at `expected_revision`, or the caller's session not at `session_revision`.
@@ -229,10 +238,11 @@ async def rewrite(
     vector: Any = None,
     origin: Origin | None = None,
     observed_at: datetime | None = None,
+    restored: bool = False,
 ) -> Memory:
     """As `revise`; `origin` is what it was made from by now, at the revisions that were read, else `StaleRevision`.
 
-    `observed_at` is when that was noticed last.
+    `observed_at` is when that was noticed last. `restored` lets it hold again where it was invalid.
     """
     check_session_revision(caller, session_revision)
     now, id_ = engine.clock.now(), parse_id(memory_id, "memory_id")
@@ -243,50 +253,58 @@ async def rewrite(
     made = await _vector_of(engine, checked, before.speaker)
     tokens = (await counts_of(engine, [checked.content]))[0]
     async with fenced(engine, caller, session_revision, [origin]) as transaction:
+        await lock_graph(transaction, caller)
         row = await lock_memory(transaction, caller, id_, expected_revision)
+        old = await read_memory(transaction, caller, id_)
         noticed = observed_at or row.observed_at
         previous = None if made is None else await _previous_vector(transaction, caller, row)
         context = None if made is None or previous is None else in_context(made, previous)
         await transaction.run("remember.keep_version", tenant=caller.tenant, ids=[id_], now=now)
-        try:
-            await transaction.run(
-                "memory.revise",
-                tenant=caller.tenant,
-                agent=caller.agent,
-                id=id_,
-                now=now,
-                configuration=engine.facts.text_search_configuration,
-                content=checked.content,
-                content_hash=content_hash(checked.content, row.chat_id, hashed_at, document_of(before.source)),
-                search_text=search_text(checked.content, speaker=row.speaker, observed_at=noticed),
-                observed_at=noticed,
-                embedding=as_halfvec(made),
-                context_embedding=as_halfvec(context),
-                pending=made is None,
-                personal_data=list(screened.kinds),
-                tokens=tokens,
-                counted_by=engine.counter.name,
-                **{
-                    name: _given(checked, changes, name)
-                    for name in ("importance", "confidence", "kind", "labels", "tags", "metadata")
-                },
-            )
-        except Conflict as error:
-            raise Conflict(
-                "Another live memory of this namespace says just that.",
-                field="content",
-                remedy="Forget or supersede one of the two.",
-            ) from error
+        await _store_revised(
+            transaction,
+            caller,
+            id=id_,
+            now=now,
+            configuration=engine.facts.text_search_configuration,
+            content=checked.content,
+            content_hash=content_hash(checked.content, row.chat_id, hashed_at, document_of(before.source)),
+            search_text=search_text(checked.content, speaker=row.speaker, observed_at=noticed),
+            observed_at=noticed,
+            embedding=as_halfvec(made),
+            context_embedding=as_halfvec(context),
+            pending=made is None,
+            personal_data=list(screened.kinds),
+            tokens=tokens,
+            counted_by=engine.counter.name,
+            restored=restored,
+            **{name: _given(checked, changes, name) for name in CHANGED},
+        )
         await refresh_following(transaction, caller.tenant, caller.agent, row.chat_id, row.sequence)
         if origin is not None:
             await write_origins(transaction, caller.tenant, [(id_, origin)], {id_}, now)
-        detail = {"operation": "update", "revision": row.revision + 1, "dropped": list(checked.warnings)}
+        unsaid = await speak_anew(
+            transaction, caller, Said(id_, checked.entities, checked.relation), before=old.content,
+            after=checked.content, given=speaks(changes), now=now,
+        )  # fmt: skip
+        detail = {"operation": "update", "revision": row.revision + 1, "dropped": [*checked.warnings, *unsaid]}
         await write_audit(transaction, caller, "update", [(id_, detail)], now)
         memory = await memory_seen(engine, transaction, caller, id_)
+        await hide_pages(transaction, caller, [id_], now)
         if made is None:
             await enqueue_pending(engine, transaction, caller.tenant, [memory])
     engine.scopes.forget(caller.tenant)
     return memory
+
+
+async def _store_revised(transaction: Transaction, caller: Caller, **values: Any) -> None:
+    try:
+        await transaction.run("memory.revise", tenant=caller.tenant, agent=caller.agent, **values)
+    except Conflict as error:
+        raise Conflict(
+            "Another live memory of this namespace says just that.",
+            field="content",
+            remedy="Forget or supersede one of the two.",
+        ) from error
 
 
 def _place_after(before: Memory, checked: Checked, changes: Mapping[str, Any]) -> int | str | None:
@@ -305,7 +323,7 @@ async def _vector_of(engine: Engine, checked: Checked, speaker: str | None) -> A
 def _checked_changes(
     engine: Engine, caller: Caller, content: str, vector: Any, changes: Mapping[str, Any], namespace: str
 ) -> Checked:
-    allowed = {"importance", "confidence", "kind", "labels", "tags", "metadata"}
+    allowed = {*CHANGED, *SPOKEN}
     unknown = next((name for name in changes if name not in allowed), None)
     if unknown is not None:
         raise InvalidInput(
@@ -313,8 +331,14 @@ def _checked_changes(
             field=unknown,
             remedy=f"It changes content, {', '.join(sorted(allowed))}.",
         )
-    draft = Draft.model_construct(content=content, vector=vector, namespace=namespace, **changes)
+    given = {name: value for name, value in changes.items() if value is not None}
+    draft = Draft.model_construct(content=content, vector=vector, namespace=namespace, **given)
     return validate(draft, caller, engine.settings, now=engine.clock.now(), dimension=engine.dimension)
+
+
+def speaks(changes: Mapping[str, Any]) -> bool:
+    """Whether what a memory speaks of is given anew."""
+    return any(changes.get(name) is not None for name in SPOKEN)
 
 
 def _given(checked: Checked, changes: Mapping[str, Any], name: str) -> Any:

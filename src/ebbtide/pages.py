@@ -9,15 +9,14 @@ from ebbtide.checks import LONGEST_ID, check_text
 from ebbtide.entities import resolve_entity
 from ebbtide.errors import Conflict, NotFound
 from ebbtide.govern.access import READ, WRITE, requires, write_namespace
-from ebbtide.lifecycle import invalidate, restore
-from ebbtide.manage import get, revise
+from ebbtide.lifecycle import invalidate
+from ebbtide.manage import get, memory_seen, rewrite
 from ebbtide.read.graph import entities_seen
 from ebbtide.read.scope import make_scope
 from ebbtide.read.seen import listed
 from ebbtide.remember import remember_many
 from ebbtide.types import Caller, Draft
-from ebbtide.write.fence import fenced
-from ebbtide.write.origins import Origin, write_origins
+from ebbtide.write.origins import Origin
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -100,11 +99,11 @@ async def _refresh(engine: Engine, caller: Caller, id_: UUID) -> Memory | None:
         if row is None or row[1] is None:
             return None
         page_id, namespace, merged = row
+        page = None if page_id is None else await memory_seen(engine, transaction, caller, page_id)
         scope = make_scope(caller, engine.clock.now(), namespaces=[namespace])
         seen = {} if merged is not None else await entities_seen(engine, transaction, scope, [id_])
         rows = await transaction.all("graph.facts" + scope.suffix, **scope.parameters(), entity=id_, limit=MOST_FACTS)
         facts = await listed(engine, transaction, caller, [memory_of(row) for row in rows])
-    page = None if page_id is None else await get(engine, caller, page_id)
     if id_ not in seen or not facts:
         if page is not None and page.maturity != "invalidated":
             await invalidate(engine, caller, page.id)
@@ -113,16 +112,12 @@ async def _refresh(engine: Engine, caller: Caller, id_: UUID) -> Memory | None:
     origin = Origin({fact.id: fact.revision for fact in facts}, whole=True)
     if page is None:
         return await _make(engine, caller, id_, namespace, content, seen[id_], origin)
-    if page.maturity == "invalidated":
-        page = await restore(engine, caller, page.id)
-    if page.content == content:
+    if page.content == content and page.maturity != "invalidated":
         return page
-    # Said before it is rewritten: whatever happens in between, no page says what its origins do not tell of.
-    async with fenced(engine, caller, None, (origin,)) as transaction:
-        await write_origins(transaction, caller.tenant, [(page.id, origin)], {page.id}, engine.clock.now())
-    return await revise(
-        engine, caller, page.id, content, expected_revision=page.revision, confidence=seen[id_].confidence
-    )
+    return await rewrite(
+        engine, caller, page.id, content, {"confidence": seen[id_].confidence}, expected_revision=page.revision,
+        origin=origin, restored=page.maturity == "invalidated",
+    )  # fmt: skip
 
 
 async def _make(

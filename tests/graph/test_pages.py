@@ -27,10 +27,14 @@ def test_a_page_says_what_its_namespace_says_and_follows_it(memory: Ebbtide) -> 
     assert memory.entities.refresh_pages() == 0
     chess = memory.entities.get("Sazza").facts[-1]
     memory.remember("Sarah plays go now", entities=[person("Sarah Chen")], supersedes=chess.id)
+    # What it says is out of date: nobody is told it until it is made anew.
+    assert memory.get(page.id).maturity == "invalidated"
+    assert page.id not in {hit.id for hit in memory.recall("Sarah chess")}
     assert memory.entities.refresh_pages() == 1
     newer = memory.get(page.id)
-    assert (newer.revision, newer.content.splitlines()[1:]) == (2, ["- Sarah plays go now"])
-    assert [one.revision for one in memory.history(page.id)] == [1, 2]
+    assert (newer.maturity, newer.content.splitlines()[1:]) == ("unconfirmed", ["- Sarah plays go now"])
+    assert [one.maturity for one in memory.history(page.id)] == ["unconfirmed", "invalidated", "unconfirmed"]
+    assert memory.entities.refresh_pages() == 0
     assert memory.entities.get("Sazza").entity.facts == 2
     with pytest.raises(Conflict, match="another namespace"):
         memory.entities.page("Sazza", namespace="vector.secret")

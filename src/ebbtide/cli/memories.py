@@ -203,6 +203,8 @@ def show_history(console: Console, versions: list[Version]) -> None:
 @click.option("--tag", "tags", multiple=True, help="Its tags, in place of the old ones.")
 @json_option("--metadata", "Its metadata, in place of the old.")
 @json_option("--vector", "Its vector, where you have it.")
+@json_option("--entities", "Whom and what it mentions, in place of the old.")
+@json_option("--relation", "What it says holds between two, in place of the old.")
 @with_store
 async def revise(memory: AsyncEbbtide, out: Output, memory_id: str, content: str | None, **changes: Any) -> None:
     """Give the memory ID new CONTENT; without it, or with -, what standard input says."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.forget.holds import refuse_held
+from ebbtide.graph.revise import drop_unspoken
 from ebbtide.identifiers import document_of
 from ebbtide.write.context import in_context, set_context
 
@@ -90,15 +91,8 @@ async def _clean_derived(transaction: Transaction, tenant: str, ids: Sequence[UU
             names |= dict.fromkeys(beside, id_)
         for entity in cast("Sequence[UUID]", beside or ()) if place == "mentions" else ():
             mentioned[entity] = id_
-    if names:
-        for entity, alias in await transaction.all("forget.drop_names", tenant=tenant, aliases=list(names)):
-            mentioned.setdefault(entity, names[alias])
-    if mentioned:
-        await transaction.run("forget.rename_entities", tenant=tenant, entities=list(mentioned))
-        for (entity,) in await transaction.all("forget.drop_entities", tenant=tenant, entities=list(mentioned)):
-            # What was merged into one that was mentioned goes as a part of it.
-            if entity in mentioned:
-                cleaned[mentioned[entity]]["entities"] += 1
+    for memory in await drop_unspoken(transaction, tenant, names, mentioned):
+        cleaned[memory]["entities"] += 1
     await _clean_turns(transaction, tenant, ids, cleaned)
     return cleaned
 

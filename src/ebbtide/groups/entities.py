@@ -95,7 +95,8 @@ class AsyncEntities(Group):
         """The page of an entity: a memory of kind `entity` with its names, its confidence and its 50 newest facts.
 
         It says what memories of its namespace say, that where the handle writes unless given, and is made where there
-        is none. A job rewrites it within an hour after they change, as a revision. It goes as soon as a memory is
+        is none. A job rewrites it within an hour after they change, as a revision; where one that it was made from is
+        revised, superseded or invalidated, it is invalid from that moment until then. It goes as soon as a memory is
         forgotten that it was ever made from, and is made anew of what is left. None where it has no facts.
 
         Raises:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ebbtide.db.queue import enqueue, lock_of
 from ebbtide.govern.tenants import list_tenants
 from ebbtide.pages import FIRST, refresh_tenant_pages
+from ebbtide.write.stale import REFRESH_TENANT_PAGES, enqueue_refresh
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["REFRESH_PAGES", "REFRESH_TENANT_PAGES", "refresh", "refresh_tenant"]
 
 REFRESH_PAGES = "refresh_pages"
-REFRESH_TENANT_PAGES = "refresh_tenant_pages"
 
 
 async def refresh(engine: Engine) -> None:
@@ -22,10 +21,7 @@ async def refresh(engine: Engine) -> None:
     for tenant in await list_tenants(engine):
         async with engine.database.transaction(tenant) as transaction:
             if await transaction.one("graph.paged", tenant=tenant, after=FIRST, limit=1):
-                lock = lock_of(REFRESH_TENANT_PAGES, tenant)
-                await enqueue(
-                    transaction.connection, REFRESH_TENANT_PAGES, queueing_lock=lock, lock=lock, tenant=tenant
-                )
+                await enqueue_refresh(transaction, tenant)
 
 
 async def refresh_tenant(engine: Engine, *, tenant: str) -> None:

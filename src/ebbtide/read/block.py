@@ -44,7 +44,7 @@ class Entry:
 
     `lead` is what stands before the escaped `body`: a header line of its own, or the sign of an item of a list. `head`
     is the line that stands above it, which entries `about` one entity share, and `instruction` that of its group.
-    `tokens` are those of the body where they are known.
+    `tokens` are those of the body where they are known, and `others` the memories beside the first that say it.
     """
 
     id: UUID
@@ -56,6 +56,7 @@ class Entry:
     about: UUID | None = None
     instruction: str | None = None
     tokens: int | None = None
+    others: tuple[UUID, ...] = ()
 
     @property
     def text(self) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.settings import Settings
 
-__all__ = ["LISTWISE_COLUMNS", "WIDTH", "Found", "build", "find", "parameters_of", "rarity_of"]
+__all__ = ["LISTWISE_COLUMNS", "WIDTH", "Found", "build", "find", "parameters_of", "rarity_of", "words_of"]
 
 # ts_rank of a term that occurs once, as a plain D-weighted lexeme: .1 · 6/π². Divided by it, once counts as 1.
 RANK_OF_ONE = 0.1 * 6 / math.pi**2
@@ -81,8 +81,9 @@ async def find(
     """
     tide = profile.tide
     lends = tide is not None and tide.lend_superseded_score
+    rarity = rarity_of(words_of(profile, terms), route)
     parameters = parameters_of(
-        scope, profile, question, terms, vector, route, settings, rules,
+        scope, profile, question, terms, vector, route, settings, rules, rarity=rarity,
         keywords=keywords, with_superseded=scope.include_superseded or lends,
     )  # fmt: skip
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
@@ -91,7 +92,7 @@ async def find(
         rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
     if lends:
         rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
-    return build(rows, question, rules, math.fsum(rarity_of(words_of(profile, terms), route)))
+    return build(rows, question, rules, math.fsum(rarity))
 
 
 def words_of(profile: Profile, terms: Terms) -> Terms:
@@ -109,10 +110,14 @@ def parameters_of(
     settings: Settings,
     rules: RuleBook,
     *,
+    rarity: Sequence[float],
     keywords: Terms | None = None,
     with_superseded: bool,
 ) -> dict[str, Any]:
-    """The values of every placeholder in the statements that find and measure candidates."""
+    """The values of every placeholder in the statements that find and measure candidates.
+
+    `rarity` is that of the words that the profile searches by.
+    """
     tide = profile.tide
     searched = words_of(profile, terms)
     return {
@@ -120,7 +125,7 @@ def parameters_of(
         "terms": text_array(searched.queries),
         "any_term": searched.any,
         "keywords": (searched if keywords is None else keywords).queries,
-        "idfs": plain_array(rarity_of(searched, route)),
+        "idfs": plain_array(rarity),
         "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
         "vector": vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,

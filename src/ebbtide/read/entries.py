@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 
 from ebbtide.read.block import Entry
 from ebbtide.read.escape import escape, escape_bullet, label_of, name_of
-from ebbtide.read.gather import Entity, Links, Relation
+from ebbtide.read.gather import Links
 from ebbtide.text import is_blank
 
 if TYPE_CHECKING:
     from ebbtide.blocks import Section
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.knowledge import Entity, Relation
     from ebbtide.read.serendipity import Sprinkled
     from ebbtide.types import Hit, Memory
 
@@ -113,14 +114,15 @@ class Writer:
         """The line above what is known of an entity; with its type where another one has its name."""
         name = name_of(entity.name, self.nonce)
         known = f"{name}, {name_of(entity.type, self.nonce)}" if by_type else name
-        return f"[{known}] — confidence: {entity.confidence:.0%}"
+        return f"[{known}] — confidence: {entity.confidence or 0.0:.0%}"
 
     def relation(self, relation: Relation, worth: float) -> Entry:
         """What holds between two entities, as an item of a list."""
         subject, predicate, other = (
-            name_of(text, self.nonce) for text in (relation.subject, relation.predicate, relation.object)
+            name_of(text, self.nonce) for text in (relation.subject.name, relation.predicate, relation.object.name)
         )
-        return Entry(relation.memory_id, "relations", "- ", f"{subject} — {predicate} {other}", worth)
+        first, *others = relation.memories
+        return Entry(first, "relations", "- ", f"{subject} — {predicate} {other}", worth, others=tuple(others))
 
 
 def entries_of(gathered: Gathered, writer: Writer) -> list[Entry]:
@@ -133,7 +135,7 @@ def entries_of(gathered: Gathered, writer: Writer) -> list[Entry]:
         hit.id: writer.under_header(hit.memory, "project", hit.relevance, tokens(hit.id)) for hit in gathered.project
     }
     links = gathered.links
-    stated = {relation.memory_id for relation in links.relations}
+    stated = {relation.memories[0] for relation in links.relations if not relation.derived}
     heads = _heads(links, writer)
     for hit in gathered.hits:
         if hit.id not in others and not (hit.kind == "relation" and hit.id in stated):
@@ -178,7 +180,9 @@ def _relations(gathered: Gathered, writer: Writer) -> list[Entry]:
         writer.relation(
             relation,
             max(
-                own.get(relation.memory_id, 0.0), lent.get(relation.subject_id, 0.0), lent.get(relation.object_id, 0.0)
+                0.0 if relation.derived else own.get(relation.memories[0], 0.0),
+                lent.get(relation.subject.id, 0.0),
+                lent.get(relation.object.id, 0.0),
             ),
         )
         for relation in gathered.links.relations

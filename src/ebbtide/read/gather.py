@@ -4,59 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from ebbtide.read.personal import is_withheld, mode_on, name_shown
+from ebbtide.read.graph import entities_seen, relations_seen
+from ebbtide.read.personal import mode_on, name_shown
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.knowledge import Entity, Relation
     from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
     from ebbtide.types import Hit
 
-__all__ = ["Entity", "Links", "Relation", "place_of", "read_links", "read_places"]
+__all__ = ["Links", "place_of", "read_links", "read_places"]
 
 MOST_RELATIONS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """Somebody or something that memories mention. `confidence` lies in [0, 1]."""
-
-    id: UUID
-    name: str
-    type: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """What holds between two entities, and the memory that says so."""
-
-    id: UUID
-    memory_id: UUID
-    subject_id: UUID
-    subject: str
-    predicate: str
-    object_id: UUID
-    object: str
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What the memory of a relation says, and where."""
-
-    namespace: str
-    content: str
-    subject: str | None
-    predicate: str | None
-    speaker: str | None
-    labels: Sequence[str]
-    tags: Sequence[str]
-    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,57 +32,45 @@ class Links:
     `mentioned` are the entities of each memory, of which `about` has the one that most of the memories mention.
     """
 
-    about: Mapping[UUID, Entity] = field(default_factory=dict[UUID, Entity])
+    about: Mapping[UUID, Entity] = field(default_factory=dict[UUID, "Entity"])
     mentioned: Mapping[UUID, Sequence[Entity]] = field(default_factory=dict[UUID, "list[Entity]"])
     relations: Sequence[Relation] = ()
 
 
 async def read_links(
-    transaction: Transaction, scope: Scope, hits: Sequence[Hit], profile: Profile, rules: RuleBook
+    engine: Engine, transaction: Transaction, scope: Scope, hits: Sequence[Hit], profile: Profile, rules: RuleBook
 ) -> Links:
     """The entities that hits mention, or are the pages of, and what holds between these and others.
 
-    A relation is read where the memory that says it is, and where it holds at the moment asked about. Names are as the
-    rules on personal data let them be seen in the namespace of the hit, or of the memory that says the relation; what
-    has one that is withheld there is left out.
+    Both are as `entities` and `relations` show them: by the names that readable memories use, derived relations too,
+    as far as all that they rest on is readable. The rules on personal data in the namespace of a hit count as well.
     """
     ids = [hit.id for hit in hits]
-    rows = await transaction.all("context.mentions" + scope.suffix, **scope.parameters(), ids=ids)
+    pairs = await transaction.all(
+        "context.mentions", tenant=scope.caller.tenant, ids=ids, before=scope.parameters()["now"]
+    )
+    known = await entities_seen(engine, transaction, scope, list({entity for _, entity in pairs}), profile=profile)
     modes = {hit.id: mode_on(hit.namespace, profile, rules) for hit in hits}
     mentioned: dict[UUID, list[Entity]] = {}
-    for memory_id, *columns in rows:
-        entity = Entity(*columns)
-        name = name_shown(entity.name, modes[memory_id])
-        if name is not None:
-            mentioned.setdefault(memory_id, []).append(replace(entity, name=name))
+    for memory_id, entity_id in pairs:
+        entity = known.get(entity_id)
+        name = None if entity is None else name_shown(entity.name, modes[memory_id])
+        if entity is not None and name is not None:
+            shown = entity if name == entity.name else entity.model_copy(update={"name": name})
+            mentioned.setdefault(memory_id, []).append(shown)
     entities = {entity.id for several in mentioned.values() for entity in several}
     if not entities:
         return Links()
-    found = await transaction.all(
-        "context.relations" + scope.suffix,
-        **scope.parameters(),
-        ids=ids,
-        entities=sorted(entities),
+    rows = await transaction.all(
+        "context.relations" + scope.suffix, **scope.parameters(), ids=ids, entities=sorted(entities),
         limit=MOST_RELATIONS,
-    )
+    )  # fmt: skip
     often = Counter(entity.id for several in mentioned.values() for entity in several)
     about = {
         id_: min(several, key=lambda entity: (-often[entity.id], entity.name, entity.id))
         for id_, several in mentioned.items()
     }
-    made = [_relation_shown(Relation(*row[:7]), Said(*row[7:]), profile, rules) for row in found]
-    return Links(about, mentioned, [relation for relation in made if relation is not None])
-
-
-def _relation_shown(relation: Relation, said: Said, profile: Profile, rules: RuleBook) -> Relation | None:
-    """The relation as the rules on its memory's namespace let it be seen; None where that or a name is withheld."""
-    mode = mode_on(said.namespace, profile, rules)
-    subject, predicate, other = (
-        name_shown(text, mode) for text in (relation.subject, relation.predicate, relation.object)
-    )
-    if is_withheld(said, mode) or subject is None or predicate is None or other is None:
-        return None
-    return replace(relation, subject=subject, predicate=predicate, object=other)
+    return Links(about, mentioned, await relations_seen(engine, transaction, scope, rows, profile=profile))
 
 
 async def read_places(

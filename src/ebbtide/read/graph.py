@@ -18,18 +18,26 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
 
 __all__ = ["entities_seen", "relations_seen"]
 
 
 async def entities_seen(
-    engine: Engine, transaction: Transaction, scope: Scope, ids: Sequence[UUID], *, owner: bool = False
+    engine: Engine,
+    transaction: Transaction,
+    scope: Scope,
+    ids: Sequence[UUID],
+    *,
+    owner: bool = False,
+    profile: Profile | None = None,
 ) -> dict[UUID, Entity]:
     """Entities by their ids, those that readable memories mention, by the names that those use.
 
     Its own name is shown where a readable memory uses it, or else the first of its names that one does; what the rules
-    on personal data withhold in every namespace of them is left out. `owner` asks for all, and for every name.
+    on personal data withhold in every namespace of them is left out. `owner` asks for all, and for every name. A
+    `profile` may drop personal data where no rule says anything.
     """
     if not ids:
         return {}
@@ -37,10 +45,10 @@ async def entities_seen(
     rows = await transaction.all("graph.portraits" + scope.suffix, **scope.parameters(), ids=list(ids), owner=owner)
     seen: dict[UUID, Entity] = {}
     for id_, type_, name, digest, page, created, facts, confidence, found, names, hashes, places in rows:
-        modes = [mode_on(namespace, None, rules) for namespace in found or ()]
+        modes = [mode_on(namespace, profile, rules) for namespace in found or ()]
         shown: dict[bytes, str] = {}
         for alias, alias_hash, place in zip(names or (), hashes or (), places or (), strict=True):
-            at = modes if place is None else [mode_on(place, None, rules)]
+            at = modes if place is None else [mode_on(place, profile, rules)]
             made = _freest(alias, at)
             if made is not None:
                 shown.setdefault(bytes(alias_hash), made)
@@ -79,13 +87,16 @@ class Saying:
     invalidated_at: datetime | None
 
 
-async def relations_seen(engine: Engine, transaction: Transaction, scope: Scope, rows: Sequence[Any]) -> list[Relation]:
+async def relations_seen(
+    engine: Engine, transaction: Transaction, scope: Scope, rows: Sequence[Any], *, profile: Profile | None = None
+) -> list[Relation]:
     """Rows of relations as their reader may see them: with both sides, and nothing that a memory of them withholds."""
     if not rows:
         return []
     tenant = scope.caller.tenant
     rules = await rules_in(engine, transaction, tenant)
-    entities = await entities_seen(engine, transaction, scope, list({id_ for row in rows for id_ in (row[1], row[3])}))
+    sides = list({id_ for row in rows for id_ in (row[1], row[3])})
+    entities = await entities_seen(engine, transaction, scope, sides, profile=profile)
     memories = list({id_ for row in rows for id_ in row[5:7] if id_ is not None})
     found = await transaction.all("graph.sayings" + scope.suffix, **scope.parameters(), ids=memories)
     sayings = {row[0]: Saying(*row) for row in found}
@@ -96,7 +107,7 @@ async def relations_seen(engine: Engine, transaction: Transaction, scope: Scope,
     seen: list[Relation] = []
     for id_, subject, predicate, other, is_derived, *said_by in rows:
         said = [sayings[memory] for memory in cast("list[UUID | None]", said_by) if memory is not None]
-        name = _predicate_shown(predicate, said, rules)
+        name = _predicate_shown(predicate, said, rules, profile)
         if subject not in entities or other not in entities or name is None:
             continue
         seen.append(
@@ -111,10 +122,10 @@ async def relations_seen(engine: Engine, transaction: Transaction, scope: Scope,
     return seen
 
 
-def _predicate_shown(predicate: str, said: Sequence[Saying], rules: RuleBook) -> str | None:
+def _predicate_shown(predicate: str, said: Sequence[Saying], rules: RuleBook, profile: Profile | None) -> str | None:
     """The predicate as the rules on the memories' namespaces show it; None where one of them withholds what it says."""
     for one in said:
-        mode = mode_on(one.namespace, None, rules)
+        mode = mode_on(one.namespace, profile, rules)
         shown = None if is_withheld(one, mode) else name_shown(predicate, mode)
         if shown is None:
             return None

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST_CONFIDENCE", "MOST_SPRINKLED", "Sprinkled", "choose", "is_asked_for", "is_wanted", "read_others"]
 
-Other = tuple[UUID, str, Sequence[Any]]
-"""An entity, its name, and the row of a memory that mentions it."""
+Other = tuple[UUID, str | None, Sequence[Any]]
+"""An entity, its name as a memory that mentions it uses it, and the row of that."""
 
 # Source: Eryx 6.3.
 FEWEST_ENTITIES = 3
@@ -76,13 +76,14 @@ async def _read_arm(transaction: Transaction, tenant: str, user: str | None) -> 
     return (1.0, 1.0) if row is None else row
 
 
-def choose(searched: Searched, found: Sequence[tuple[UUID, str, Memory]]) -> tuple[Sprinkled, ...]:
+def choose(searched: Searched, found: Sequence[tuple[UUID, str | None, Memory]]) -> tuple[Sprinkled, ...]:
     """The first that may be shown, each of another entity, and each memory once."""
     entities: set[UUID] = set()
     chosen: dict[UUID, Sprinkled] = {}
     for entity, name, memory in found:
         made = shown(memory, searched.profile, searched.rules)
-        topic = name_shown(_topic_of(memory, name), mode_on(memory.namespace, searched.profile, searched.rules))
+        told = _topic_of(memory, name)
+        topic = None if told is None else name_shown(told, mode_on(memory.namespace, searched.profile, searched.rules))
         if made is None or topic is None or entity in entities or memory.id in chosen:
             continue
         entities.add(entity)
@@ -92,7 +93,7 @@ def choose(searched: Searched, found: Sequence[tuple[UUID, str, Memory]]) -> tup
     return tuple(chosen.values())
 
 
-def _topic_of(memory: Memory, entity: str) -> str:
+def _topic_of(memory: Memory, entity: str | None) -> str | None:
     """What a memory is about, in a word: its predicate or its kind where they tell, else the entity."""
     told = memory.predicate or (memory.kind if memory.kind != "fact" else None)
     return entity if told is None else told.replace("_", " ").capitalize()

@@ -11,7 +11,7 @@ from ebbtide.db.arrays import plain_array
 from ebbtide.rank.candidates import append
 from ebbtide.rank.links import link_strength
 from ebbtide.rank.score import score
-from ebbtide.read.candidates import LISTWISE_COLUMNS, WIDTH, Found, build, parameters_of
+from ebbtide.read.candidates import LISTWISE_COLUMNS, WIDTH, Found, build, parameters_of, rarity_of, words_of
 from ebbtide.read.named import name_hashes
 
 if TYPE_CHECKING:
@@ -54,7 +54,16 @@ async def walk(
     start = np.flatnonzero(seeds)
     parameters = {
         **parameters_of(
-            scope, profile, question, terms, vector, route, settings, rules, with_superseded=scope.include_superseded
+            scope,
+            profile,
+            question,
+            terms,
+            vector,
+            route,
+            settings,
+            rules,
+            rarity=rarity_of(words_of(profile, terms), route),
+            with_superseded=scope.include_superseded,
         ),
         "names": name_hashes(question.asked),
         "seeds": plain_array(cast("UUID", found.candidates.ids[place]) for place in start.tolist()),

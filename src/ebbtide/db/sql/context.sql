@@ -1,29 +1,26 @@
 -- What a context block shows beside the hits of a search.
 
 -- name: mentions
--- Which entities memories mention, or are the pages of, each with the average confidence of what is readable of it.
-SELECT l.memory_id, e.id, e.name, e.type, coalesce((
-           SELECT avg(m.confidence) FROM mention x JOIN {{source}} ON m.id = x.memory_id
-           WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND m.kind <> 'entity' AND {{readable}}), 0.0)
+-- Which entities memories mention, or are the pages of, as far as they were known at a moment.
+SELECT l.memory_id, e.id
 FROM (SELECT x.memory_id, x.entity_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.memory_id = ANY(%(ids)s::uuid[])
       UNION
       SELECT p.memory_id, p.id FROM entity p WHERE p.tenant_id = %(tenant)s AND p.memory_id = ANY(%(ids)s::uuid[])) l
 JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = l.entity_id
-WHERE e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.created_at <= %(now)s
+WHERE e.merged_into IS NULL AND e.created_at <= %(before)s
 ORDER BY l.memory_id, e.id;
 
 -- name: relations
--- What holds between entities and others, as far as the memories that say it are readable, and what these say.
-SELECT r.id, r.memory_id, a.id, a.name, r.predicate, b.id, b.name,
-       m.namespace, m.content, m.subject, m.predicate, m.speaker, m.labels, m.tags, m.metadata
-FROM relation r
-JOIN entity a ON a.tenant_id = %(tenant)s AND a.id = r.subject_id
-JOIN entity b ON b.tenant_id = %(tenant)s AND b.id = r.object_id
+-- What holds between entities and others, or is said by memories, as far as all that say it are readable; derived ones last.
+SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
+FROM (SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.subject_id = ANY(%(entities)s::uuid[])
+      UNION
+      SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.object_id = ANY(%(entities)s::uuid[])
+      UNION
+      SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.memory_id = ANY(%(ids)s::uuid[])) r
 JOIN {{source}} ON m.id = r.memory_id
-WHERE r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s
-  AND (r.subject_id = ANY(%(entities)s::uuid[]) OR r.object_id = ANY(%(entities)s::uuid[]) OR r.memory_id = ANY(%(ids)s::uuid[]))
-  AND r.created_at <= %(now)s AND NOT r.derived AND {{readable}}
-ORDER BY r.id LIMIT %(limit)s::integer;
+WHERE {{holding}}
+ORDER BY r.derived, r.id LIMIT %(limit)s::integer;
 
 -- name: documents
 -- The documents that memories are passages of, and where in them these stand.

@@ -60,6 +60,27 @@ INSERT INTO mention (tenant_id, memory_id, entity_id)
 SELECT %(tenant)s, n.memory_id, n.entity_id FROM unnest(%(memories)s::uuid[], %(entities)s::uuid[]) AS n(memory_id, entity_id)
 ON CONFLICT DO NOTHING;
 
+-- name: spoken_of
+-- Which entities a memory mentions, and by which names.
+SELECT n.entity_id, a.id, a.alias
+FROM mention n
+LEFT JOIN (alias_source s JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.id = s.alias_id)
+  ON s.tenant_id = %(tenant)s AND s.memory_id = n.memory_id AND a.entity_id = n.entity_id
+WHERE n.tenant_id = %(tenant)s AND n.memory_id = %(memory)s
+ORDER BY n.entity_id, a.id;
+
+-- name: unsay
+-- A memory says no more what it said to hold, with what followed from that, and mentions some entities and uses some names no more;
+-- answers with how many relations went.
+WITH RECURSIVE resting AS (
+    SELECT r.id FROM relation r WHERE r.tenant_id = %(tenant)s AND r.memory_id = %(memory)s AND NOT r.derived
+    UNION
+    SELECT d.relation_id FROM resting JOIN derivation d ON d.tenant_id = %(tenant)s AND d.premise_id = resting.id),
+gone AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s AND t.id IN (SELECT resting.id FROM resting) RETURNING t.id),
+mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s AND t.memory_id = %(memory)s AND t.entity_id = ANY(%(entities)s::uuid[])),
+names AS (DELETE FROM alias_source t WHERE t.tenant_id = %(tenant)s AND t.memory_id = %(memory)s AND t.alias_id = ANY(%(aliases)s::uuid[]))
+SELECT count(*) FROM gone;
+
 -- name: insert_relations
 -- Stores what memories say holds between entities, and answers with what is new; what one says already is left alone.
 INSERT INTO relation (tenant_id, id, agent_id, subject_id, predicate, object_id, memory_id, created_at)
@@ -283,7 +304,7 @@ WHERE x.tenant_id = %(tenant)s AND x.entity_id = %(entity)s AND m.kind <> 'entit
 ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s::integer;
 
 -- fragment: holding
-r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s AND r.subject_id <> r.object_id AND {{readable}}
+r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s AND r.subject_id <> r.object_id AND r.created_at <= %(now)s AND {{readable}}
 AND (r.other_memory_id IS NULL OR EXISTS (SELECT FROM {{source}} WHERE m.id = r.other_memory_id AND {{readable}}))
 
 -- name: relations
@@ -351,6 +372,22 @@ RETURNING e.id;
 -- The page of an entity, where it shall be, and what the entity was merged into.
 SELECT e.memory_id, e.page_namespace, e.merged_into FROM entity e
 WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.id = %(entity)s;
+
+-- name: pages_made_from
+-- The pages that were ever made from some memories, locked.
+SELECT m.id FROM memory m
+WHERE m.tenant_id = %(tenant)s AND m.kind = 'entity' AND m.status <> 'tombstoned'
+  AND m.id = ANY(ARRAY(SELECT g.memory_id FROM memory_origin g
+                       WHERE g.tenant_id = %(tenant)s AND g.source_id = ANY(%(ids)s::uuid[]) AND g.whole))
+  AND EXISTS (SELECT FROM entity e WHERE e.tenant_id = %(tenant)s AND e.memory_id = m.id)
+ORDER BY m.id FOR NO KEY UPDATE;
+
+-- name: hide_pages
+-- Pages hold no longer.
+UPDATE memory m
+SET maturity = 'invalidated', invalidated_at = coalesce(m.invalidated_at, %(now)s), revision = m.revision + 1, updated_at = %(now)s,
+    current_since = greatest(%(now)s, m.current_since)
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]);
 
 -- name: paged
 -- The next entities of a tenant that shall have a page, with their agents.

@@ -36,8 +36,8 @@ FOR NO KEY UPDATE;
 -- name: revise
 -- Gives a memory new content; everything derived from the old content changes with it. What was confirmed is what it said before.
 UPDATE memory m
-SET maturity = CASE WHEN m.maturity = 'confirmed' AND m.content_hash <> %(content_hash)s THEN 'unconfirmed' ELSE m.maturity END,
-    confirmed_at = CASE WHEN m.content_hash = %(content_hash)s THEN m.confirmed_at END, content = %(content)s, content_hash = %(content_hash)s, search = to_tsvector(%(configuration)s::regconfig, %(search_text)s),
+SET maturity = CASE WHEN %(restored)s OR m.maturity = 'confirmed' AND m.content_hash <> %(content_hash)s THEN 'unconfirmed' ELSE m.maturity END,
+    invalidated_at = CASE WHEN NOT %(restored)s THEN m.invalidated_at END, confirmed_at = CASE WHEN m.content_hash = %(content_hash)s THEN m.confirmed_at END, content = %(content)s, content_hash = %(content_hash)s, search = to_tsvector(%(configuration)s::regconfig, %(search_text)s),
     embedding = %(embedding)s::halfvec, context_embedding = %(context_embedding)s::halfvec, embedding_pending = %(pending)s,
     importance = coalesce(%(importance)s, m.importance), confidence = coalesce(%(confidence)s, m.confidence),
     kind = coalesce(%(kind)s, m.kind), labels = coalesce(%(labels)s::text[], m.labels), tags = coalesce(%(tags)s::text[], m.tags),

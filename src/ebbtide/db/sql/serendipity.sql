@@ -14,7 +14,7 @@ RETURNING a.alpha, a.beta;
 
 -- name: others
 -- The readable memories that are held most confidently of entities that a conversation does not speak of: neither its hits nor the
--- last turns of its chat. Of equals, those that were left alone longest.
+-- last turns of its chat. Of equals, those that were left alone longest. Each with the name of its entity that it uses itself.
 WITH spoken AS MATERIALIZED (
     SELECT unnest(%(ids)s::uuid[]) AS memory_id
     UNION
@@ -24,7 +24,9 @@ known AS MATERIALIZED (
     SELECT x.entity_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.memory_id IN (SELECT spoken.memory_id FROM spoken)
     UNION
     SELECT p.id FROM entity p WHERE p.tenant_id = %(tenant)s AND p.memory_id IN (SELECT spoken.memory_id FROM spoken))
-SELECT e.id, e.name, {{memory_row}}
+SELECT e.id, (SELECT a.alias FROM alias_source u JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.id = u.alias_id
+              WHERE u.tenant_id = %(tenant)s AND u.memory_id = m.id AND a.entity_id = e.id AND NOT a.removed
+              ORDER BY a.alias_hash <> e.name_hash, a.id LIMIT 1), {{memory_row}}
 FROM entity e JOIN mention x ON x.tenant_id = %(tenant)s AND x.entity_id = e.id
 JOIN memory m ON m.id = x.memory_id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id

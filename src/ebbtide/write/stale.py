@@ -1,0 +1,42 @@
+"""Pages of entities whose facts changed: hidden in the same transaction, until a job has made them anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ebbtide.db.queue import enqueue, lock_of
+from ebbtide.govern.audit import write as write_audit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.types import Caller
+
+__all__ = ["REFRESH_TENANT_PAGES", "enqueue_refresh", "hide_pages"]
+
+REFRESH_TENANT_PAGES = "refresh_tenant_pages"
+
+
+async def hide_pages(transaction: Transaction, caller: Caller, facts: Sequence[UUID], now: datetime) -> None:
+    """Let no page say what facts said that have changed: those made from them are invalid until they are made anew.
+
+    Call it once the facts themselves are locked and changed, at the end of the transaction. One that is hidden already
+    gets a new revision too, so that whoever is just making it anew from the old facts is refused.
+    """
+    pages = [row[0] for row in await transaction.all("graph.pages_made_from", tenant=caller.tenant, ids=list(facts))]
+    if not pages:
+        return
+    await transaction.run("remember.keep_version", tenant=caller.tenant, ids=pages, now=now)
+    await transaction.run("graph.hide_pages", tenant=caller.tenant, ids=pages, now=now)
+    detail = {"operation": "facts of the page changed", "to": "invalidated"}
+    await write_audit(transaction, caller, "status", [(id_, detail) for id_ in pages], now)
+    await enqueue_refresh(transaction, caller.tenant)
+
+
+async def enqueue_refresh(transaction: Transaction, tenant: str) -> None:
+    """Ask for a tenant's pages to be brought up to date; the last thing to do in a transaction."""
+    lock = lock_of(REFRESH_TENANT_PAGES, tenant)
+    await enqueue(transaction.connection, REFRESH_TENANT_PAGES, queueing_lock=lock, lock=lock, tenant=tenant)
