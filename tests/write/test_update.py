@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from ebbtide import Ebbtide
 from ebbtide.errors import Conflict, NotFound
 from ebbtide.models.local import LocalEmbedder
+from ebbtide.write.cues import read_cues
 from ebbtide.write.near import WIDE
-from ebbtide.write.update import SURE, Statement, confidence_of, judge, likeness, may_update, read_cues
+from ebbtide.write.topics import likeness
+from ebbtide.write.update import SURE, Statement, confidence_of, judge, may_update
 from tests.conftest import Opener
 from tests.stores import SETTINGS
 from tests.write.test_relations import direction

@@ -8,13 +8,21 @@ __all__ = [
     "ANNOUNCED",
     "CHANGED",
     "CHANGED_UNSPACED",
+    "CLAUSE_WORDS",
     "DATED",
+    "ENDED",
+    "FOR_A_WHILE",
+    "FOR_A_WHILE_UNSPACED",
+    "GIVEN_UP",
     "HOLDS_NOW",
     "HOLDS_NOW_UNSPACED",
     "KIN",
     "LABELS",
+    "NO_ONE",
     "OPENERS",
     "PROPERTIES",
+    "STOPPING",
+    "TOWARDS",
     "UNCERTAIN",
     "UNCERTAIN_UNSPACED",
     "VERBS",
@@ -30,52 +38,116 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What was is no more, or became something else.
-CHANGED = _phrases(
+# What is over: what the clause names is no more, and nothing else is said to be.
+ENDED = _phrases(
     """
     no longer / not * any more / not * anymore / n't * any more / n't * anymore / not * any longer / n't * any longer
-    / never again / instead of / instead / rather than before / moved to / moved from / moved into / moved away /
-    moved out / moved on / moved back / was moved / were moved / has moved / have moved / been moved / moved house /
-    has left / have left / left for / we left / quit / resigned / moved the / retired from / relocated / transferred
-    to / switched to / switched from / switched over / has switched / have switched / migrated to / migrated from /
-    converted to / upgraded to / downgraded to / changed to / changed from / has changed / have changed / was changed
-    / were changed / been changed / changed my mind / changed * from / changed * to / replaced / replaces / been
-    replaced / was replaced / superseded / supersedes / took over / takes over / taken over / rescheduled / postponed
-    / brought forward / pushed back / pushed to / put off / delayed to / delayed until / renamed / now called / was
-    cut / were cut / cut to / cut from / raised to / raised from / was raised / were raised / we raised / lowered to /
-    lowered from / lowered the / was lowered / increased to / increased from / was increased / has increased / reduced
-    to / reduced from / was reduced / decreased to / extended to / extended until / was extended / shortened to /
-    dropped to / dropped from / went up to / went down to / up from / down from / rose to / fell to / doubled to /
-    halved to / has been relaxed / was relaxed / were relaxed / was tightened / has been lifted / was lifted / was
-    abolished / discontinued / deprecated / phased out / stopped using / stopped working at / gave up / sold the /
-    sold my / sold our / used to be / formerly / previously / until recently / erratum / i was wrong / was wrong about
-    / i meant / scratch that / disregard / not true any more / out of date / outdated / nicht mehr / kein * mehr /
-    keine * mehr / keinen * mehr / keiner * mehr / statt / anstatt / anstelle / stattdessen / ist * umgezogen /
-    umgezogen / zog nach / gezogen / ist nach * gezogen / wurde verschoben / verschoben / verlegt / vorverlegt /
-    geändert / hat sich geändert / wurde geändert / gewechselt / wechselte / wechselt zu / ersetzt / abgelöst /
-    umgestellt / umgestiegen / erhöht / gesenkt / angehoben / verlängert / verkürzt / gekürzt / reduziert / umbenannt
-    / abgeschafft / aufgehoben / ehemals / doch nicht / hat gekündigt / verkauft / ab sofort / neuerdings / nunmehr /
-    von nun an / ne * plus / n'est plus / n'a plus / n'y a plus / n'habite plus / n'utilise plus / au lieu de / à la
-    place de / plutôt que / a déménagé / ont déménagé / avons déménagé / déménagé à / a été déplacé / a été déplacée /
-    déplacé au / déplacée au / est passé à / est passée à / sont passés à / passe désormais / a changé / ont changé /
-    avons changé / changé de / remplacé / remplacée / remplace / reporté / reportée / avancé au / avancée au / décalé
-    / décalée / augmenté / baissé / réduit à / prolongé / prolongée / rebaptisé / supprimé / auparavant / autrefois /
-    jusqu'ici / a quitté / désormais / dorénavant / ya no / ya no * / en vez de / en lugar de / se mudó / se ha mudado
-    / se mudaron / nos mudamos / se trasladó / se ha trasladado / trasladado a / se cambió / cambió a / cambió de / ha
-    cambiado / han cambiado / hemos cambiado / cambiado a / pasó a / ha pasado a / pasa a ser / reemplazado /
-    reemplaza / reemplazó / sustituido / sustituye / sustituyó / aplazado / aplazada / pospuesto / pospuesta /
-    adelantado / adelantada / subió a / bajó a / ha subido / ha bajado / aumentado / reducido a / ampliado /
-    anteriormente / hasta ahora / dejó / ha dejado / dejaron / non * più / invece di / al posto di / si è trasferito /
-    si è trasferita / spostato / spostata / cambiato / cambiata / è passato / è passata / sostituito / sostituita /
-    rinviato / rinviata / anticipato / anticipata / aumentato / ridotto / d'ora in poi / não * mais / já não / em vez
-    de / em lugar de / mudou / mudou-se / mudaram / passou a / passou para / substituído / substituída / adiado /
-    adiada / antecipado / alterado / alterada / aumentou para / a partir de agora / niet meer / geen * meer / in
-    plaats van / verhuisd / verplaatst / gewijzigd / veranderd / vervangen / overgestapt / verhoogd / verlaagd /
-    uitgesteld / voortaan / vanaf nu / inte längre / istället för / flyttat / flyttade / ändrat / ändrades / ersatt /
-    ikke lenger / ikke længere / i stedet for / flyttet / больше не / вместо / переехал / переехала / переехали /
-    перенесли / перенесен / перенесена / перенесён / изменился / изменилась / изменили / заменили / заменен / теперь /
-    już nie / zamiast / przeniesiono / przeniósł / przeprowadził / przeprowadziła / zmieniono / zmienił / zastąpiono
+    / never again / nicht mehr / kein * mehr / keine * mehr / keinen * mehr / keiner * mehr / keinem * mehr / ne *
+    plus / ya no / non * più / não * mais / já não / niet meer / geen * meer / inte längre / ikke lenger / ikke
+    længere / больше не / już nie
     """
+)
+
+# Verbs that end what the verb behind them names: "stopped selling", "quit smoking".
+STOPPING = _words("stopped stops quit quits ceased ceases")
+
+# Denials that stand before a noun, where no verb comes between.
+NO_ONE = _words("kein keine keinen keiner keinem geen")
+
+# Words at which a clause ends.
+CLAUSE_WORDS = _words(
+    """
+    but and or because since after before due until when while so und oder aber sondern weil seit nachdem et ou mais
+    car parce depuis y o pero sino porque desde e ma perché maar en omdat men och а и но потому ale i
+    """
+)
+
+# Words behind what was, before what is.
+TOWARDS = _words("to into nach zu auf à a para naar till til на do")
+
+# What stood before comes next: "from X", "instead of X".
+GIVEN_UP = _phrases(
+    """
+    instead of / in place of / moved from / moved * from / switched from / switched * from / migrated from / migrated
+    * from / changed from / changed * from / converted from / converted * from / relocated from / statt / anstatt /
+    anstelle / au lieu de / à la place de / en vez de / en lugar de / invece di / al posto di / em vez de / em lugar
+    de / in plaats van / istället för / i stedet for / вместо / zamiast
+    """
+)
+
+# What was is no more, or became something else.
+CHANGED = (
+    *ENDED,
+    *GIVEN_UP,
+    *_phrases(
+        """
+        instead / rather than before / moved to / moved into / moved away / moved out / moved on / moved back / was
+        moved / were moved / has moved / have moved / been moved / moved house / has left / have left / left for / we
+        left / quit / resigned / moved the / retired from / relocated / transferred to / switched to / switched over /
+        has switched / have switched / migrated to / converted to / upgraded to / downgraded to / changed to / has
+        changed / have changed / was changed / were changed / been changed / changed my mind / changed * to / replaced
+        / replaces / been replaced / was replaced / superseded / supersedes / took over / takes over / taken over /
+        rescheduled / postponed / brought forward / pushed back / pushed to / put off / delayed to / delayed until /
+        renamed / now called / was cut / were cut / cut to / cut from / raised to / raised from / was raised / were
+        raised / we raised / lowered to / lowered from / lowered the / was lowered / increased to / increased from /
+        was increased / has increased / reduced to / reduced from / was reduced / decreased to / extended to /
+        extended until / was extended / shortened to / dropped to / dropped from / went up to / went down to / up from
+        / down from / rose to / fell to / doubled to / halved to / has been relaxed / was relaxed / were relaxed / was
+        tightened / has been lifted / was lifted / was abolished / discontinued / deprecated / phased out / gave up /
+        sold the / sold my / sold our / used to be / formerly / previously / until recently / erratum / i was wrong /
+        was wrong about / i meant / scratch that / disregard / not true any more / out of date / outdated /
+        stattdessen / ist * umgezogen / umgezogen / zog nach / gezogen / ist nach * gezogen / wurde verschoben /
+        verschoben / verlegt / vorverlegt / geändert / hat sich geändert / wurde geändert / gewechselt / wechselte /
+        wechselt zu / ersetzt / abgelöst / umgestellt / umgestiegen / erhöht / gesenkt / angehoben / verlängert /
+        verkürzt / gekürzt / reduziert / umbenannt / abgeschafft / aufgehoben / ehemals / doch nicht / hat gekündigt /
+        verkauft / ab sofort / neuerdings / nunmehr / von nun an / plutôt que / a déménagé / ont déménagé / avons
+        déménagé / déménagé à / a été déplacé / a été déplacée / déplacé au / déplacée au / est passé à / est passée à
+        / sont passés à / passe désormais / a changé / ont changé / avons changé / changé de / remplacé / remplacée /
+        remplace / reporté / reportée / avancé au / avancée au / décalé / décalée / augmenté / baissé / réduit à /
+        prolongé / prolongée / rebaptisé / supprimé / auparavant / autrefois / jusqu'ici / a quitté / désormais /
+        dorénavant / se mudó / se ha mudado / se mudaron / nos mudamos / se trasladó / se ha trasladado / trasladado a
+        / se cambió / cambió a / cambió de / ha cambiado / han cambiado / hemos cambiado / cambiado a / pasó a / ha
+        pasado a / pasa a ser / reemplazado / reemplaza / reemplazó / sustituido / sustituye / sustituyó / aplazado /
+        aplazada / pospuesto / pospuesta / adelantado / adelantada / subió a / bajó a / ha subido / ha bajado /
+        aumentado / reducido a / ampliado / anteriormente / hasta ahora / dejó / ha dejado / dejaron / si è trasferito
+        / si è trasferita / spostato / spostata / cambiato / cambiata / è passato / è passata / sostituito /
+        sostituita / rinviato / rinviata / anticipato / anticipata / aumentato / ridotto / d'ora in poi / mudou /
+        mudou-se / mudaram / passou a / passou para / substituído / substituída / adiado / adiada / antecipado /
+        alterado / alterada / aumentou para / a partir de agora / verhuisd / verplaatst / gewijzigd / veranderd /
+        vervangen / overgestapt / verhoogd / verlaagd / uitgesteld / voortaan / vanaf nu / flyttat / flyttade / ändrat
+        / ändrades / ersatt / flyttet / переехал / переехала / переехали / перенесли / перенесен / перенесена /
+        перенесён / изменился / изменилась / изменили / заменили / заменен / теперь / przeniesiono / przeniósł /
+        przeprowadził / przeprowadziła / zmieniono / zmienił / zastąpiono / migrated * to / switched * to / converted
+        * to / upgraded * to / renewed / took * over / a arrêté de / a cessé de / ont arrêté de / ha smesso di / hanno
+        smesso di / parou de / deixou de / gestopt met / перестал / перестала / перестали / przestał / przestała /
+        hört auf / hat aufgehört / haben aufgehört
+        """
+    ),
+)
+
+# What holds but for a while, so that what it departs from holds still.
+FOR_A_WHILE = _phrases(
+    """
+    just this once / only this once / this once / this time only / only today / just today / for today / just for now
+    / temporarily / exceptionally / as an exception / ausnahmsweise / diesmal / nur heute / vorübergehend /
+    exceptionnellement / temporairement / provisoirement / excepcionalmente / temporalmente / solo hoy / por esta vez
+    / eccezionalmente / temporaneamente / temporariamente / excepcionalmente / tijdelijk / bij uitzondering /
+    tillfälligt / midlertidig / временно / tymczasowo
+    """
+)
+FOR_A_WHILE_UNSPACED = (
+    "这次",
+    "這次",
+    "暂时",
+    "暫時",
+    "临时",
+    "臨時",
+    "今回",
+    "一時的",
+    "臨時",
+    "이번만",
+    "임시",
+    "잠시",
 )
 
 # How a correction begins, before a colon or a dash.
@@ -199,7 +271,7 @@ HOLDS_NOW_UNSPACED = (
 ADDED = _phrases(
     """
     also / another / as well / too / additionally / in addition / besides / additional / one more / extra / auch /
-    außerdem / ausserdem / zusätzlich / ein weiterer / eine weitere / ein weiteres / zudem / weitere / / aussi /
+    außerdem / ausserdem / zusätzlich / ein weiterer / eine weitere / ein weiteres / zudem / weitere / aussi /
     également / en plus / un autre / une autre / supplémentaire / también / además / otro / otra / adicional / anche /
     inoltre / un altro / un'altra / também / além / outro / outra / ook / bovendien / nog een / också / også / тоже /
     также / ещё / też / również
@@ -211,14 +283,15 @@ UNCERTAIN = _phrases(
     """
     might / may be / may have / may move / may change / maybe / perhaps / possibly / could / would / if / whether /
     should / thinking of / thinking about / thinks about / considering / considers / considered / plans to / planning
-    to / planned to / wants / want / would like / hopes to / hope to / wish / wishes / dreams of / proposed / proposes
-    / suggested / suggests / rumour / rumor / rumours / rumors / undecided / asked / asks / wonders / tempted / almost
-    / nearly / someday / one day / in case / unless / for now not / vielleicht / möglicherweise / könnte / könnten /
-    würde / würden / wenn / falls / ob / sollte / überlegt / überlege / überlegen / planen / wollen / möchte / hofft /
-    vorgeschlagen / unentschieden / fast / beinahe / peut-être / pourrait / pourraient / envisage / envisagent / veut
-    / voudrait / souhaite / espère / propose / presque / quizás / quizá / tal vez / podría / podrían / piensa en /
-    quiere / querría / espera / propone / casi / plantea / forse / potrebbe / vorrebbe / talvez / poderia / quer /
-    misschien / zou / может / возможно / если / хочет / może / chce / jeśli
+    to / planned to / wanted to / hoped to / was going to / were going to / wants / want / would like / hopes to /
+    hope to / wish / wishes / dreams of / proposed / proposes / suggested / suggests / rumour / rumor / rumours /
+    rumors / undecided / asked / asks / wonders / tempted / almost / nearly / someday / one day / in case / unless /
+    for now not / vielleicht / möglicherweise / könnte / könnten / würde / würden / wenn / falls / ob / sollte /
+    überlegt / überlege / überlegen / planen / wollen / möchte / hofft / vorgeschlagen / unentschieden / fast /
+    beinahe / peut-être / pourrait / pourraient / envisage / envisagent / veut / voudrait / souhaite / espère /
+    propose / presque / quizás / quizá / tal vez / podría / podrían / piensa en / quiere / querría / espera / propone
+    / casi / plantea / forse / potrebbe / vorrebbe / talvez / poderia / quer / misschien / zou / может / возможно /
+    если / хочет / może / chce / jeśli
     """
 )
 UNCERTAIN_UNSPACED = (
@@ -295,6 +368,8 @@ KIN = _words(
     sœur soeur frère mère père femme mari fils fille ami amie collègue voisin voisine hermana hermano madre padre
     esposa marido hijo hija amigo amiga colega vecino vecina prima primo sorella fratello moglie marito figlio figlia
     irmã irmão
+    zus broer moeder vrouw zoon dochter vriendin syster mamma pappa dotter søster
+    сестра брат мать отец мама папа жена муж сын дочь друг подруга siostra brat matka ojciec żona mąż syn córka
     """
 )
 
@@ -306,8 +381,13 @@ VERBS = _words(
     leaves arrives meets handles owns leads keeps sits belongs expires ends teaches studies doesn't hasn't won't will
     can cannot can't now no ist sind war waren hat haben wohnt lebt arbeitet kostet beginnt öffnet schließt schliesst
     mag trinkt isst fährt nutzt zieht leitet läuft est sont était a ont habite vit travaille coûte commence ouvre
-    ferme aime boit mange dirige es son era está están tiene vive trabaja cuesta empieza abre cierra bebe come dirige
-    è sono ha abita lavora costa apre chiude não mora trabalha custa woont werkt kost
+    ferme aime boit mange dirige es son era está están tiene vive trabaja cuesta empieza abre cierra bebe come è sono
+    ha abita lavora costa apre chiude não mora trabalha custa woont werkt kost cost live work open close eat drink
+    play hält findet gilt liegt steht lautet kommt geht spielt bekommt lands serves ships sells covers accepts holds
+    contains requires supports means lasts finishes appears se joue dort reçoit vend prend doit juega duerme vende
+    dura gioca dorme fica joga fecha tem tinha staat ligt heeft zit speelt gebruikt opent sluit är har bor ligger
+    jobbar kostar öppnar stänger spelar åpner koster jest są mieszka pracuje kosztuje otwiera находится живёт живет
+    работает стоит открывается закрывается играет ест пьёт пьет имеет является проходит начинается
     """
 )
 

@@ -65,7 +65,7 @@ async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[
             continue
         judged = found.pop((position, one.place), None)
         if judged is None or judged.kind != "near_duplicate":
-            judged = _by_dates(position, batch.drafts[position], one)
+            judged = _by_dates(position, batch.drafts[position], one, judged)
         if judged is not None:
             found[position, one.place] = judged
     compared: dict[int, set[UUID]] = {position: set() for position in properties_of}
@@ -253,8 +253,10 @@ def _by_wording(position: int, draft: Checked, known: Known, cosine: float) -> R
     return None
 
 
-def _by_dates(position: int, draft: Checked, known: Known) -> Relation | None:
-    """A supersession where both starts are known and one is later; a conflict where that does not settle it.
+def _by_dates(position: int, draft: Checked, known: Known, stated: Relation | None) -> Relation | None:
+    """A supersession where both starts are known and one is later; where one is not, what the draft has `stated`.
+
+    Where neither settles it, a conflict.
 
     A draft that holds from an earlier moment on than what is known is its past, and ends where that begins.
     """
@@ -265,6 +267,8 @@ def _by_dates(position: int, draft: Checked, known: Known) -> Relation | None:
         return Relation(position, known, "supersedes", "It holds from a later moment on.")
     if old is not None and new is not None and new < old and end is None:
         return Relation(position, known, "precedes", "It holds until the other does.")
+    if (old is None or new is None) and stated is not None and stated.kind == "supersedes":
+        return stated
     reason = "It is not known which of them holds since when."
     if old is not None and new is not None:
         reason = "Both hold from the same moment on." if old == new else "They hold at the same time."

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 __all__ = [
     "ANTONYMS",
     "AUXILIARIES",
+    "DAYS",
     "DAYS_AND_NUMBERS",
     "FRENCH_PARTICLES",
     "FUNCTION_WORDS",
@@ -96,19 +97,24 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     ),
 }
 
-DAYS_AND_NUMBERS = _words(
+DAYS = _words(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december yesterday today tomorrow morning afternoon evening night noon midnight montag
+    dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember gestern
+    heute morgen lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto
+    septiembre octubre noviembre diciembre ayer hoy mañana lundi mardi mercredi jeudi vendredi samedi dimanche janvier
+    février mars avril juin juillet août octobre novembre décembre hier demain
+    """
+)
+
+DAYS_AND_NUMBERS = DAYS | _words(
     """
     zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen
-    half twice once double triple first second third fourth fifth sixth seventh eighth ninth tenth monday tuesday
-    wednesday thursday friday saturday sunday january february march april may june july august september october
-    november december yesterday today tomorrow morning afternoon evening night noon midnight zwei drei vier fünf
-    sechs sieben acht neun zehn elf zwölf hundert tausend montag dienstag mittwoch donnerstag freitag samstag
-    sonntag januar februar märz mai juni juli oktober dezember gestern heute morgen dos tres cuatro cinco seis
-    siete ocho nueve diez once doce cien mil lunes martes miércoles jueves viernes sábado domingo enero febrero
-    marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre ayer hoy mañana deux trois quatre
-    cinq sept huit neuf dix onze douze cent mille lundi mardi mercredi jeudi vendredi samedi dimanche janvier
-    février mars avril juin juillet août octobre novembre décembre hier demain
+    half twice once double triple first second third fourth fifth sixth seventh eighth ninth tenth zwei drei vier fünf
+    sechs sieben acht neun zehn elf zwölf hundert tausend dos tres cuatro cinco seis siete ocho nueve diez once doce
+    cien mil deux trois quatre cinq sept huit neuf dix onze douze cent mille
     """
 )
 

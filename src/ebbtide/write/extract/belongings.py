@@ -113,8 +113,10 @@ def _favourite(
         return
     kind = words.piece(place + 1, being)
     part = phrase_of(words, names, sentence, language, being + 1)
-    if part is None or any(
-        lower[one] in language.pointing or not lower[one][0].isalpha() for one in range(place + 1, being)
+    if (
+        part is None
+        or lower[being + 1] in language.denying
+        or any(lower[one] in language.pointing or not lower[one][0].isalpha() for one in range(place + 1, being))
     ):
         return
     says = f"{{owner}}'s {words.words[place]} {kind} {lower[being]} {{object}}"

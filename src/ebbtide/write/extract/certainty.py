@@ -8,11 +8,15 @@ from ebbtide.write.extract.tokens import Sentence, Words
 
 __all__ = ["is_certain", "is_doubted"]
 
+TAKEN_BACK = frozenset({("(", "not", ")"), ("(", "nicht", ")"), ("(", "pas", ")")})
+
 
 def is_doubted(words: Words, sentence: Sentence, language: Language) -> bool:
     """Whether a whole sentence says nothing for certain: it asks, or it is a condition or hearsay."""
     lower = words.lower
     if sentence.asks or lower[sentence.first] in language.asking:
+        return True
+    if tuple(lower[sentence.behind - 3 : sentence.behind]) in TAKEN_BACK:
         return True
     return not language.doubting.isdisjoint(lower[sentence.first : sentence.behind])
 

@@ -232,7 +232,7 @@ def _goes_on(words: Words, sentence: Sentence, behind: int) -> bool:
     if behind >= sentence.behind:
         return False
     following = words.lower[behind]
-    if following in ("or", "oder", "ou", "o", "/", "'s", "’s", "&"):
+    if following in ("or", "oder", "ou", "o", "/", "'s", "’s", "&", "that"):
         return True
     return following == "-" and words.lower[behind - 1] not in COMPANY_ENDINGS
 
@@ -305,6 +305,8 @@ def phrase_of(words: Words, names: Names, sentence: Sentence, language: Language
     if behind == place or any(
         lower[one] in language.pointing or lower[one] in language.i for one in range(place, behind)
     ):
+        return None
+    if lower[place] in language.denying and lower[place] != "not":
         return None
     if lower[behind - 1] in PREPOSITIONS or (
         behind - place > 1 and lower[behind - 2] in ("a", "an") and behind < sentence.behind and lower[behind] == ","

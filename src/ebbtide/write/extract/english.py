@@ -273,12 +273,13 @@ ENGLISH = Language(
         doubted suspect suspects suspected say says said tell tells told claim claims claimed heard hear hears ask asks
         asked wonder wonders wondering wondered unsure unclear dream dreamed dreamt dreaming joke joking kidding kidded
         lie lied lying fictional fiction novel roleplay role-play sarcasm scenario mistakenly wrongly falsely denied
-        denies deny rumoredly according false untrue
+        denies deny rumoredly according false untrue jk example examples instance translate rephrase rewrite proofread
         """
     ),
     leading=listed(
         """
-        once when whenever before after until wherever soon likely unlikely
+        once when whenever before after until wherever soon likely unlikely act book movie film story tale legend myth
+        episode game
         """
     ),
     denying=listed(
