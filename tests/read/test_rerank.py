@@ -242,7 +242,7 @@ def test_the_speaker_is_read_with_what_was_said(open_store: Opener, judge: Judge
 
 def test_scores_are_remembered_for_sixty_seconds(memory: Ebbtide, judge: Judge, clock: FixedClock) -> None:
     first = memory.recall(QUERY, rerank=True, trace=True)
-    assert memory.recall(QUERY, rerank=True) == first.model_copy(update={"trace": None})
+    assert memory.recall(QUERY, rerank=True).hits == first.hits
     clock.advance(timedelta(seconds=59))
     memory.recall(QUERY, rerank=True, profile="agentium")
     memory.explain(QUERY, first[0].id, rerank=True)
@@ -348,7 +348,7 @@ def test_what_is_remembered_serves_while_the_reranker_is_down(memory: Ebbtide, j
     judge.failure = ModelUnavailable("It is down.")
     for _ in range(4):
         memory.recall("ferry", rerank=True)
-    assert memory.recall(QUERY, rerank=True) == first
+    assert memory.recall(QUERY, rerank=True).hits == first.hits
 
 
 @pytest.fixture
