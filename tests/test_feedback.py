@@ -58,6 +58,14 @@ def test_what_every_law_read_is_logged(memory: Ebbtide, owner: Owner, profile: s
     assert lengths == [(expected,)] * 2
 
 
+def test_a_memory_of_another_age_is_logged_though_hardly_anything_is_left_of_it(memory: Ebbtide, owner: Owner) -> None:
+    memory.remember("The ferry leaves at seven", valid_from="2006-05-01")
+    recall_id, _ = asked(memory, "When does the ferry leave?", profile="agentium", min_score=0)
+    memory.audit.entries()
+    rows = owner.execute("SELECT readings FROM recall_hit WHERE recall_id = %s", [recall_id]).fetchall()
+    assert 0.0 in rows[0][0]
+
+
 def test_a_block_names_its_recall_too(memory: Ebbtide, owner: Owner) -> None:
     (id_,) = fill(memory, "The ferry leaves at seven")
     block = memory.context("ferry")
