@@ -68,7 +68,9 @@ async def restrict(
     entities = tuple(row[0] for row in rows)
     if not entities:
         return scope, Routed(types, (), "too_few")
-    return replace(scope, mentioning=entities), Routed(types, entities, "restricted")
+    # Ids, and no condition on mentions: a subquery in the statement of every search would cost those that do not route.
+    mentioning = tuple({id_ for row in rows for id_ in row[1]})
+    return replace(scope, mentioning=mentioning), Routed(types, entities, "restricted")
 
 
 async def is_left_out(transaction: Transaction, searched: Searched, id_: UUID) -> bool:

@@ -39,7 +39,7 @@ class Scope:
     `as_of` is system time, None for the present; `valid_at` is when it must have been true. `of_time` are the stretches
     of time it must be of, None for any: a memory is of the moment it was observed, else of the one since when it is
     true, else of when it was written. `apart` are memories of other branches of the caller's chat; None for none.
-    `mentioning` are entities of which a memory must mention one, None for any.
+    `mentioning` are the memories that mention what a search is narrowed to, None for any.
     """
 
     caller: Caller

@@ -14,10 +14,8 @@ AND (cardinality(%(foreign)s::text[]) = 0 OR NOT m.namespace ^@ ANY(%(foreign)s:
     AND (%(tags_none)s::text[] IS NULL OR NOT m.tags && %(tags_none)s::text[])
     AND (%(tags_exact)s::text[] IS NULL OR (m.tags @> %(tags_exact)s::text[] AND m.tags <@ %(tags_exact)s::text[]))
     AND (%(of_time)s::tstzmultirange IS NULL OR %(of_time)s::tstzmultirange @> coalesce(m.observed_at, m.valid_from, m.created_at))
-    AND (%(apart)s::uuid[] IS NULL OR m.id NOT IN (SELECT unnest(%(apart)s::uuid[])))
-    AND (%(mentioning)s::uuid[] IS NULL OR EXISTS (
-        SELECT FROM mention x
-        WHERE x.tenant_id = %(tenant)s AND x.memory_id = m.id AND x.entity_id = ANY(%(mentioning)s::uuid[])))
+    AND (%(apart)s::uuid[] IS NULL OR m.id <> ALL(%(apart)s::uuid[]))
+    AND (%(mentioning)s::uuid[] IS NULL OR m.id = ANY(%(mentioning)s::uuid[]))
     AND (%(metadata_path)s::jsonpath IS NULL OR jsonb_path_match(
         jsonb_build_object('metadata', m.metadata, 'field', jsonb_build_object(
             'importance', m.importance, 'confidence', m.confidence, 'speaker', m.speaker, 'subject', m.subject,

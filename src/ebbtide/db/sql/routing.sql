@@ -8,8 +8,8 @@ WHERE r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s AND r.user_id = ANY(%(
 GROUP BY r.term, r.entity_type;
 
 -- name: entities
--- The entities of some types that readable memories mention: those that most mention, of equals those mentioned last.
-SELECT e.id
+-- The entities of some types that readable memories mention, with those: first what most mention, of equals what is mentioned last.
+SELECT e.id, array_agg(m.id)
 FROM entity e JOIN mention x ON x.tenant_id = %(tenant)s AND x.entity_id = e.id
 JOIN memory m ON m.id = x.memory_id
 WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.type = ANY(%(types)s::text[]) AND e.merged_into IS NULL AND {{readable}}
