@@ -15,6 +15,7 @@ from ebbtide.write.topics import (
     of_two_things,
     share_subject,
 )
+from ebbtide.write.wording import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +109,7 @@ def judge(older: Statement, newer: Statement, cosine: float, *, sure: float = SU
         labelled == "subject"
         or of_two_things(older.content, newer.content)
         or ended_elsewhere(older.content, newer.content)
+        or says_nothing_new(older.content, newer.content)
     ):
         return None
     alike = likeness(older.content, newer.content)
@@ -156,3 +158,9 @@ def given_up_elsewhere(older: str, newer: str) -> bool:
     """Whether a text names what was before, and the other one does not."""
     given_up, known = given_up_in(newer), content_words(older)
     return bool(given_up) and all(known.isdisjoint(one) for one in given_up)
+
+
+def says_nothing_new(older: str, newer: str) -> bool:
+    """Whether the words of a text are the other's, in their order: a part of what was said already is no news of it."""
+    said = iter(WORD.findall(older.casefold()))
+    return all(word in said for word in WORD.findall(newer.casefold()))
