@@ -18,8 +18,8 @@ from anyio import to_thread
 from ebbtide.checks import check_flag, check_moment, check_text, check_texts, check_whole, check_word
 from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ebbtide.evidence import Forgetting, Receipt
+from ebbtide.forget.along import derived_seen, refuse_held_along
 from ebbtide.forget.deed import forget_all
-from ebbtide.forget.holds import refuse_held
 from ebbtide.forget.selection import TOKEN_LIFE
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern.access import (
@@ -435,7 +435,8 @@ async def forget_document(
         await transaction.run("document.open", tenant=caller.tenant, id=found.id, claim=new_id(now))
         rows = await transaction.all("document.chunks", tenant=caller.tenant, agent=caller.agent, source=str(found.id))
         ids = [row[0] for row in rows]
-        await refuse_held(transaction, caller.tenant, ids, now)
+        await refuse_held_along(transaction, caller.tenant, ids, now)
+        derived, hidden = await derived_seen(transaction, caller, ids)
     receipts: list[Receipt] = []
     for start in range(0, len(ids) or 1, FORGOTTEN_AT_ONCE):
         part = ids[start : start + FORGOTTEN_AT_ONCE]
@@ -446,5 +447,9 @@ async def forget_document(
     engine.scopes.forget(caller.tenant)
     engine.reranks.forget(caller.tenant)
     return Forgetting(
-        dry_run=False, count=len(receipts), ids=tuple(one.id for one in receipts), receipts=tuple(receipts)
+        dry_run=False,
+        count=len(ids),
+        ids=tuple(ids),
+        derived=derived,
+        receipts=tuple(one for one in receipts if one.id not in hidden),
     )

@@ -11,9 +11,9 @@ from uuid import UUID
 from ebbtide.checks import check_caller, check_flag
 from ebbtide.errors import Conflict, InvalidInput
 from ebbtide.evidence import Candidate, Erasure, Forgetting, Receipt
-from ebbtide.forget.along import going_along
+from ebbtide.forget.along import derived_seen, refuse_held_along
 from ebbtide.forget.deed import forget_all
-from ebbtide.forget.holds import is_held, list_holds, refuse_held
+from ebbtide.forget.holds import is_held, list_holds
 from ebbtide.forget.receipts import issue
 from ebbtide.forget.selection import (
     TOKEN_LIFE,
@@ -34,7 +34,6 @@ from ebbtide.manage import lock_memory, missing, note_read
 from ebbtide.read.reinforce import flush
 from ebbtide.read.report import hits_of
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
-from ebbtide.read.seen import hidden_among
 from ebbtide.recall import search
 from ebbtide.types import Caller
 
@@ -138,13 +137,6 @@ async def _matching(transaction: Transaction, scope: Scope, ids: Sequence[UUID] 
     return [(row[0], row[1]) for row in rows]
 
 
-async def _derived(transaction: Transaction, caller: Caller, ids: Sequence[UUID]) -> tuple[tuple[UUID, ...], set[UUID]]:
-    """The memories that were made from some alone, as far as the caller may see them, and those that it may not."""
-    along = await going_along(transaction, caller.tenant, ids)
-    hidden = await hidden_among(transaction, caller, along)
-    return tuple(sorted(along.keys() - hidden)), hidden
-
-
 async def _candidates(
     engine: Engine, transaction: Transaction, caller: Caller, ids: Sequence[UUID]
 ) -> tuple[Candidate, ...]:
@@ -169,7 +161,7 @@ async def _preview(engine: Engine, scope: Scope, ids: Sequence[UUID] | None, now
     async with engine.database.transaction(scope.caller.tenant, snapshot=True) as transaction:
         matched = await _matching(transaction, scope, ids)
         met = tuple(id_ for id_, _ in matched)
-        derived, _ = await _derived(transaction, scope.caller, met)
+        derived, _ = await derived_seen(transaction, scope.caller, met)
         candidates = await _candidates(engine, transaction, scope.caller, met)
     ends = (now + TOKEN_LIFE).replace(microsecond=0)
     token = make_token(scope, ids, matched, ends)
@@ -218,7 +210,7 @@ async def _forget_matching(
         matched = await _matching(transaction, scope, ids)
         check_token(token, scope, ids, matched, now)
         named = [id_ for id_, _ in matched]
-        derived, hidden = await _derived(transaction, caller, named)
+        derived, hidden = await derived_seen(transaction, caller, named)
         receipts = await forget_all(transaction, caller, named, now, operation="forget where")
         met = set(named)
         if [(one.id, one.revision - 1) for one in receipts if one.id in met] != matched:
@@ -327,5 +319,4 @@ async def _refuse_where_held(
         for hold in await list_holds(transaction, caller.tenant):
             if user is None or hold.covers.get("user") == user:
                 raise is_held("What was to be erased is" if user is None else "The user is", hold)
-        along = await going_along(transaction, caller.tenant, ids)
-        await refuse_held(transaction, caller.tenant, [*ids, *along], now)
+        await refuse_held_along(transaction, caller.tenant, ids, now)

@@ -22,6 +22,17 @@ def ingest(memory: Ebbtide, text: str = TEXT, **more: Any) -> Any:
     return memory.ingest(text=text, **given).files[0]
 
 
+def made_from(owner: Owner, memory: Ebbtide, passage: Any) -> Any:
+    """A fact that was made from a passage alone."""
+    fact = memory.remember("A fact of the zebra").memory
+    owner.execute(
+        "INSERT INTO memory_origin (tenant_id, memory_id, source_id, whole, created_at)"
+        " VALUES ('default', %s, %s, false, '2026-01-01Z')",
+        [fact.id, passage.id],
+    )
+    return fact
+
+
 def test_the_last_passage_takes_the_document_along(memory: Ebbtide, owner: Owner) -> None:
     ingest(memory)
     first, last = memory.documents.get("zebra.md").contents
@@ -94,16 +105,29 @@ def test_what_is_held_stays_and_is_told(memory: Ebbtide) -> None:
 def test_what_was_made_from_a_passage_goes_with_it(memory: Ebbtide, owner: Owner) -> None:
     ingest(memory)
     passage = memory.documents.get("zebra.md").contents[0]
-    fact = memory.remember("A fact of the zebra").memory
-    owner.execute(
-        "INSERT INTO memory_origin (tenant_id, memory_id, source_id, whole, created_at)"
-        " VALUES ('default', %s, %s, false, '2026-01-01Z')",
-        [fact.id, passage.id],
-    )
+    made_from(owner, memory, passage)
     file = ingest(memory, "# Second\n\nzebra two\n")
     assert file.forgotten == 1
     assert memory.browse(kinds="fact") == []
     assert [one.detail.get("operation") for one in memory.audit.entries(action="delete")] == ["document changed"] * 2
+
+
+def test_a_document_goes_with_what_was_made_from_it_or_not_at_all(
+    memory: Ebbtide, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ebbtide.documents.FORGOTTEN_AT_ONCE", 1)
+    ingest(memory)
+    passages = memory.documents.get("zebra.md").contents
+    fact = made_from(owner, memory, passages[-1])
+    hold = memory.holds.place(reason="the case of the zebra", ids=[fact.id])
+    with pytest.raises(Held):
+        memory.documents.forget("zebra.md")
+    assert len(memory.documents.get("zebra.md").contents) == 2
+    memory.holds.release(hold.id)
+    gone = memory.documents.forget("zebra.md")
+    assert (gone.count, set(gone.ids)) == (2, {one.id for one in passages})
+    assert gone.derived == (fact.id,)
+    assert {one.id for one in gone.receipts} == {*gone.ids, fact.id}
 
 
 def test_a_document_that_is_forgotten_while_it_is_read_stays_forgotten(memory: Ebbtide, owner: Owner) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from ebbtide.forget.holds import refuse_held
+from ebbtide.read.seen import hidden_among
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
 
     from ebbtide.db.database import Transaction
+    from ebbtide.types import Caller
 
-__all__ = ["going_along", "roots"]
+__all__ = ["derived_seen", "going_along", "refuse_held_along", "roots"]
 
 
 async def going_along(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> dict[UUID, UUID]:
@@ -24,6 +29,24 @@ async def going_along(transaction: Transaction, tenant: str, ids: Sequence[UUID]
         along.update(rows)
         going.update(last)
     return along
+
+
+async def derived_seen(
+    transaction: Transaction, caller: Caller, ids: Sequence[UUID]
+) -> tuple[tuple[UUID, ...], set[UUID]]:
+    """The memories that go with some, as far as the caller may see them, and those that it may not."""
+    along = await going_along(transaction, caller.tenant, ids)
+    hidden = await hidden_among(transaction, caller, along)
+    return tuple(sorted(along.keys() - hidden)), hidden
+
+
+async def refuse_held_along(transaction: Transaction, tenant: str, ids: Sequence[UUID], now: datetime) -> None:
+    """Refuse to go on where a hold covers one of the memories, or one that goes with them.
+
+    Raises:
+        Held: naming a hold, never its reason.
+    """
+    await refuse_held(transaction, tenant, [*ids, *await going_along(transaction, tenant, ids)], now)
 
 
 def roots(along: Mapping[UUID, UUID], some: Collection[UUID]) -> dict[UUID, UUID]:

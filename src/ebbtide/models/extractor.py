@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -82,6 +82,9 @@ class Extractor(Protocol):
 
 class _Strict(BaseModel, strict=True, hide_input_in_errors=True):
     model_config = ConfigDict(extra="forbid")
+
+
+Said = TypeVar("Said", bound=_Strict)
 
 
 class SaidName(_Strict):
@@ -231,12 +234,19 @@ def held_to(answer: Answer, text: str, speaker: str | None, *, offset: int = 0) 
     return Findings(tuple(facts), tuple(names.values()), tuple(held.rejected))
 
 
-def _name(held: Held, given: Any) -> Name | None:
-    """A name that the model found, where the text has it."""
+def _read(held: Held, form: type[Said], given: Any) -> Said | None:
+    """One thing that the model listed, in its form; None where it is not in that."""
     try:
-        said = SaidName.model_validate(given)
+        return form.model_validate(given)
     except ValidationError as error:
         held.reject(given, _fault(error))
+        return None
+
+
+def _name(held: Held, given: Any) -> Name | None:
+    """A name that the model found, where the text has it."""
+    said = _read(held, SaidName, given)
+    if said is None:
         return None
     place = held.find(said.name)
     if place is None:
@@ -248,10 +258,8 @@ def _name(held: Held, given: Any) -> Name | None:
 
 def _fact(held: Held, given: Any, names: dict[str, Name]) -> FoundFact | None:
     """A fact that the model found, where the text says it."""
-    try:
-        said = SaidFact.model_validate(given)
-    except ValidationError as error:
-        held.reject(given, _fault(error))
+    said = _read(held, SaidFact, given)
+    if said is None:
         return None
     place = held.find(said.evidence)
     if place is None:

@@ -80,6 +80,14 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT v.tags, v.labels, v.metadata FROM memory_version v
                     WHERE v.tenant_id = %(tenant)s AND v.id = o.id ORDER BY v.revision LIMIT 1) s
 
+-- fragment: without_lost
+SET tags = ARRAY(SELECT t FROM unnest(m.tags) WITH ORDINALITY AS u(t, place)
+                 WHERE (m.id, 'tag', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
+    labels = ARRAY(SELECT t FROM unnest(m.labels) WITH ORDINALITY AS u(t, place)
+                   WHERE (m.id, 'label', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
+    metadata = m.metadata - ARRAY(SELECT lost.key FROM lost WHERE lost.id = m.id AND lost.kind = 'metadata' AND lost.value = m.metadata -> lost.key)
+WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost)
+
 -- name: take_back
 -- Where memories that go were merged into others, those lose the marks that they have from nobody else: what they had at first stays,
 -- and what others bring that were merged into them. A merge keeps an image of both sides that ends at the same moment.
@@ -99,19 +107,9 @@ lost AS (
            WHERE s.tenant_id = %(tenant)s AND s.superseded_by IN (SELECT heir.id FROM heir) AND s.id NOT IN (SELECT line.id FROM line)),
 images AS (
     UPDATE memory_version m
-    SET tags = ARRAY(SELECT t FROM unnest(m.tags) WITH ORDINALITY AS u(t, place)
-                     WHERE (m.id, 'tag', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
-        labels = ARRAY(SELECT t FROM unnest(m.labels) WITH ORDINALITY AS u(t, place)
-                       WHERE (m.id, 'label', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
-        metadata = m.metadata - ARRAY(SELECT lost.key FROM lost WHERE lost.id = m.id AND lost.kind = 'metadata' AND lost.value = m.metadata -> lost.key)
-    WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost))
+    {{without_lost}})
 UPDATE memory m
-SET tags = ARRAY(SELECT t FROM unnest(m.tags) WITH ORDINALITY AS u(t, place)
-                 WHERE (m.id, 'tag', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
-    labels = ARRAY(SELECT t FROM unnest(m.labels) WITH ORDINALITY AS u(t, place)
-                   WHERE (m.id, 'label', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
-    metadata = m.metadata - ARRAY(SELECT lost.key FROM lost WHERE lost.id = m.id AND lost.kind = 'metadata' AND lost.value = m.metadata -> lost.key)
-WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost);
+{{without_lost}};
 
 -- name: clean
 -- Everything that was made from memories goes with them; answers with how much went from where, by memory, and with the entities
