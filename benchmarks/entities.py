@@ -1,4 +1,4 @@
-"""How long it takes to know an entity again among a hundred thousand: by its name, by an alias, by a similar name."""
+"""How long it takes to know an entity again among a hundred thousand, by any of its names, and to list some."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ENTITIES = 100_000
 BATCH = 5_000
 TARGET = 2.0
+LIST_TARGET = 5.0
 WARMING = 20
 # The first ways to ask find the one that is meant, the last find nobody.
 FOUND_BY, NOBODYS = 3, 4
@@ -130,6 +131,29 @@ async def measure(handle: AsyncEbbtide, named: Sequence[Named], rounds: int) -> 
     return figures
 
 
+async def measure_verbs(handle: AsyncEbbtide, named: Sequence[Named], rounds: int) -> list[Figure]:
+    """What a list by the beginning of a word costs, from one that a person has to one that many have, and a page."""
+    chosen = random.Random(5).sample(list(named), rounds)
+    entities = handle.entities
+    calls: dict[str, list[Callable[[], Awaitable[object]]]] = {
+        "a list: a whole name": [partial(entities.list, text=one.name) for one in chosen],
+        "a list: six letters of a last name": [partial(entities.list, text=one.name.split()[2][:6]) for one in chosen],
+        "a list: two letters, 50 of thousands": [partial(entities.list, text=one.name[:2]) for one in chosen],
+        "a list: one letter, 50 of a sixth": [partial(entities.list, text=one.name[:1]) for one in chosen],
+        "a list: 50 of all": [entities.list for _ in chosen],
+        "one with its facts": [partial(entities.get, one.name) for one in chosen],
+    }
+    processor = await Processor.of(handle)
+    figures: list[Figure] = []
+    for name, asked in calls.items():
+        for call in asked[:WARMING]:
+            assert await call()
+        cost = await cost_of(asked, processor)
+        figures.append(Figure(name, cost.both, "ms", LIST_TARGET))
+        figures.append(Figure("    as long as it took here", cost.wall, "ms"))
+    return figures
+
+
 async def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -146,6 +170,7 @@ async def main() -> None:
             await fill(handle, named)
             print(f"{given.entities:,} entities stored in {time.perf_counter() - started:.0f} s", flush=True)
             figures = await measure(handle, named, rounds)
+            figures += await measure_verbs(handle, named, rounds // 8)
     show(f"Entities, among {given.entities:,}", figures)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID, uuid4
 
-from ebbtide.graph.names import fold_name, name_hash
+from ebbtide.graph.names import fold_name, name_hash, rests_of
 from tests.stores import START
 
 
@@ -32,6 +32,10 @@ class Graph:
             " created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, true, %s)",
             [self.tenant, alias, self.agent, id_, name, fold_name(name), name_hash(name), START],
         )
+        for rest in rests_of(fold_name(name)):
+            self.owner.execute(
+                "INSERT INTO entity_word VALUES (%s, %s, %s, %s, %s)", [self.tenant, self.agent, rest, id_, alias]
+            )
         for memory in mentions:
             self.owner.execute("INSERT INTO mention VALUES (%s, %s, %s)", [self.tenant, memory.id, id_])
             self.owner.execute("INSERT INTO alias_source VALUES (%s, %s, %s)", [self.tenant, memory.id, alias])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
@@ -13,7 +14,7 @@ from ebbtide.govern.audit import write as write_audit
 from ebbtide.graph import change
 from ebbtide.graph.check import check_name, check_type
 from ebbtide.graph.lookup import find
-from ebbtide.graph.names import fold_name
+from ebbtide.graph.names import LONGEST_REST, fold_name
 from ebbtide.graph.write import lock
 from ebbtide.identifiers import parse_id
 from ebbtide.knowledge import EntityChange, EntityPage
@@ -42,6 +43,9 @@ __all__ = [
 MOST_LISTED = 1_000
 MOST_SPLIT = 10_000
 FIRST = UUID(int=0)
+LAST_CHARACTER = chr(sys.maxunicode)
+# Where more names begin so, going through the entities finds enough of them sooner than reading all those names.
+MOST_LOOKED_UP = 3_000
 
 
 @requires(READ)
@@ -63,12 +67,11 @@ async def list_entities(
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     last = FIRST if after is None else parse_id(after, "after")
     seen: list[Entity] = []
+    statement = ("graph.entities" if wanted is None else "graph.entities_called") + scope.suffix
+    asked = {**scope.parameters(), "types": listed_types, **({} if wanted is None else _beginning(wanted))}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         while (lacking := limit - len(seen)) > 0:
-            rows = await transaction.all(
-                "graph.entities" + scope.suffix, **scope.parameters(), types=listed_types, text=wanted, after=last,
-                limit=lacking,
-            )  # fmt: skip
+            rows = await transaction.all(statement, **asked, after=last, limit=lacking)
             found = await entities_seen(engine, transaction, scope, [row[0] for row in rows])
             # What was found by a name that its reader may not see is not found.
             seen += [one for one in found.values() if wanted is None or _goes_by(one, wanted)]
@@ -76,6 +79,12 @@ async def list_entities(
                 break
             last = rows[-1][0]
     return seen
+
+
+def _beginning(text: str) -> dict[str, Any]:
+    """The stretch in which names lie of which a word begins so, in the order of their bytes."""
+    first = text[:LONGEST_REST]
+    return {"text": text, "first": first, "beyond": first + LAST_CHARACTER, "most": MOST_LOOKED_UP}
 
 
 def _goes_by(entity: Entity, text: str) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from ebbtide import Ebbtide, Policy
 from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
 
-TABLES = ("entity", "entity_alias", "entity_key", "alias_source", "mention", "relation", "derivation")
+TABLES = ("entity", "entity_alias", "entity_key", "entity_word", "alias_source", "mention", "relation", "derivation")
 
 
 def person(name: str, *aliases: str) -> dict[str, Any]:
@@ -50,6 +50,33 @@ def test_entities_are_listed_by_type_and_by_how_a_word_of_a_name_begins(graph: E
     assert [one.name for one in graph.entities.list(limit=2, after=first[-1].id)] == ["Alphabet", "S. C."]
     with pytest.raises(InvalidInput, match="not a type"):
         graph.entities.list(types="animal")
+
+
+@pytest.mark.parametrize("most", [3_000, 0])
+def test_a_name_is_found_by_any_of_its_words_however_many_there_are(
+    graph: Ebbtide, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("ebbtide.entities.MOST_LOOKED_UP", most)
+    long = "The Society for the Preservation of Lighthouses along Northern Coasts"
+    graph.remember("They met", entities=[company(long)])
+
+    def names(text: str, **more: Any) -> list[str]:
+        return [one.name for one in graph.entities.list(text=text, **more)]
+
+    assert names("sarah c") == names("SAZ") == names("dr.  sarah") == ["Dr. Sarah Chen"]
+    assert names("s") == ["Dr. Sarah Chen", "S. C.", long]
+    assert names("s", types="person", limit=1) == ["Dr. Sarah Chen"]
+    assert names("s", limit=1, after=graph.entities.get("Dr. Sarah Chen").entity.id) == ["S. C."]
+    assert names(long[4:]) == names("lighthouses along") == [long]
+    assert names(long[:-1] + "X") == names("arah") == []
+    merged = graph.entities.merge("Dr. Sarah Chen", "S. C.")
+    assert names("s. c") == ["Dr. Sarah Chen"]
+    graph.entities.undo(merged.id)
+    assert names("s. c") == ["S. C."]
+    removed = graph.entities.remove_alias("Dr. Sarah Chen", "Sazza")
+    assert names("sazza") == []
+    graph.entities.undo(removed.id)
+    assert names("sazza") == ["Dr. Sarah Chen"]
 
 
 def test_an_entity_is_shown_with_its_facts_relations_and_average_confidence(graph: Ebbtide) -> None:

@@ -103,5 +103,14 @@ def test_erasing_a_tenant_leaves_nothing_of_the_graph(memory: Ebbtide, owner: An
     says(memory, "Zebra works", person("Zebra"), "works at", company("Acme"))
     memory.entities.add_alias("Zebra", "Quagga")
     memory.erase_tenant(confirm="default")
-    for table in ("entity", "entity_alias", "entity_key", "alias_source", "mention", "relation", "entity_change"):
+    for table in (
+        "entity",
+        "entity_alias",
+        "entity_key",
+        "entity_word",
+        "alias_source",
+        "mention",
+        "relation",
+        "entity_change",
+    ):
         assert owner.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table  # noqa: S608

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.graph.names import fold_name, keys_asked, keys_of, marks_of, name_hash, predicate_of, words_of
+from ebbtide.graph.names import (
+    LONGEST_REST,
+    fold_name,
+    keys_asked,
+    keys_of,
+    marks_of,
+    name_hash,
+    predicate_of,
+    rests_of,
+    words_of,
+)
 from ebbtide.graph.resolve import LEAST_SIMILARITY, Alias, Book, Known, similarity
 from ebbtide.knowledge import Named
 
@@ -174,3 +185,17 @@ def test_a_name_is_found_as_often_as_it_is_asked_for_and_only_by_its_type(
     if found is not None:
         assert found.type == type_
         assert marks_of(found.name)[0] == marks_of(name)[0]
+
+
+@given(st.text(alphabet="ab ö\U0001f600", max_size=60), st.text(alphabet="ab ö\U0001f600", max_size=45))
+def test_a_text_begins_a_word_of_a_name_exactly_where_the_rest_from_there_lies_in_its_stretch(
+    name: str, text: str
+) -> None:
+    folded, wanted = fold_name(name), fold_name(text)
+    first, beyond = wanted[:LONGEST_REST].encode(), (wanted[:LONGEST_REST] + chr(sys.maxunicode)).encode()
+    rests = rests_of(folded)
+    assert len(set(rests)) == len(rests)
+    found = any(first <= rest.encode() < beyond for rest in rests)
+    begins = f" {wanted}" in f" {folded}"
+    assert found or not begins
+    assert begins or not found or len(wanted) > LONGEST_REST

@@ -9,10 +9,16 @@ from itertools import combinations
 
 from ebbtide.text import UNSPACED, fold
 
-__all__ = ["MOST_WORDS", "fold_name", "keys_asked", "keys_of", "marks_of", "name_hash", "predicate_of", "words_of"]
+__all__ = [
+    "LONGEST_REST", "MOST_WORDS", "fold_name", "keys_asked", "keys_of", "marks_of", "name_hash", "predicate_of",
+    "rests_of", "words_of",
+]  # fmt: skip
 
 MOST_WORDS = 12
 """A name of more words is known by exactly itself alone."""
+
+LONGEST_REST = 40
+"""How many characters are kept of how a name goes on from one of its words."""
 
 # Accents of Latin, Greek and Cyrillic; the points of Hebrew; the vowels of Arabic, and what lengthens its words.
 UNHEARD = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
@@ -62,6 +68,12 @@ def _plain(character: str) -> str:
 def name_hash(name: str) -> bytes:
     """SHA-256 of the folded name."""
     return hashlib.sha256(fold_name(name).encode()).digest()
+
+
+def rests_of(folded: str) -> list[str]:
+    """How a folded name goes on from each of its words, each once, without what lies beyond the longest."""
+    words = folded.split(" ")
+    return list(dict.fromkeys(" ".join(words[place:])[:LONGEST_REST] for place in range(len(words))))
 
 
 def words_of(name: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from ebbtide.graph.derive import derive
-from ebbtide.graph.names import fold_name, keys_asked, keys_of, name_hash, words_of
+from ebbtide.graph.names import fold_name, keys_asked, keys_of, name_hash, rests_of, words_of
 from ebbtide.graph.resolve import Alias, Book, Known
 from ebbtide.identifiers import new_id
 
@@ -190,6 +190,12 @@ async def insert_aliases(
     added: bool = False,
 ) -> None:
     """Store names, each with its entity and its hash; those that a person `added` stay whatever memories say."""
+    folded = [fold_name(alias.name) for _, _, alias in aliases]
+    words = [
+        (rest, entity, alias.id)
+        for (entity, _, alias), name in zip(aliases, folded, strict=True)
+        for rest in rests_of(name)
+    ]
     await transaction.run(
         "graph.insert_aliases",
         tenant=caller.tenant,
@@ -197,9 +203,12 @@ async def insert_aliases(
         ids=[alias.id for _, _, alias in aliases],
         entities=[entity for entity, _, _ in aliases],
         aliases=[alias.name for _, _, alias in aliases],
-        folded=[fold_name(alias.name) for _, _, alias in aliases],
+        folded=folded,
         hashes=[digest for _, digest, _ in aliases],
         given=[alias.given for _, _, alias in aliases],
+        rests=[rest for rest, _, _ in words],
+        word_entities=[entity for _, entity, _ in words],
+        word_aliases=[alias for _, _, alias in words],
         added=added,
         now=now,
     )

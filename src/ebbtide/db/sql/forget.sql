@@ -408,6 +408,7 @@ relations AS (DELETE FROM relation t WHERE t.tenant_id = %(tenant)s RETURNING 1)
 changes AS (DELETE FROM entity_change t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 items AS (DELETE FROM entity_change_item t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 keys_of_names AS (DELETE FROM entity_key t WHERE t.tenant_id = %(tenant)s RETURNING 1),
+words_of_names AS (DELETE FROM entity_word t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 sources AS (DELETE FROM alias_source t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 aliases AS (DELETE FROM entity_alias t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 mentions AS (DELETE FROM mention t WHERE t.tenant_id = %(tenant)s RETURNING 1),

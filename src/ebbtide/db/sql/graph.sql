@@ -33,7 +33,11 @@ SELECT %(tenant)s, e.id, %(agent)s, e.type, e.name, e.name_hash, %(now)s, %(now)
 FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(names)s::text[], %(hashes)s::bytea[]) AS e(id, type, name, name_hash);
 
 -- name: insert_aliases
--- Stores names of entities.
+-- Stores names of entities, and how each goes on from its words.
+WITH words AS (
+    INSERT INTO entity_word (tenant_id, agent_id, rest, entity_id, alias_id)
+    SELECT %(tenant)s, %(agent)s, w.rest, w.entity_id, w.alias_id
+    FROM unnest(%(rests)s::text[], %(word_entities)s::uuid[], %(word_aliases)s::uuid[]) AS w(rest, entity_id, alias_id))
 INSERT INTO entity_alias (tenant_id, id, agent_id, entity_id, alias, folded, alias_hash, given, added, created_at)
 SELECT %(tenant)s, a.id, %(agent)s, a.entity_id, a.alias, a.folded, a.alias_hash, a.given, %(added)s, %(now)s
 FROM unnest(%(ids)s::uuid[], %(entities)s::uuid[], %(aliases)s::text[], %(folded)s::text[], %(hashes)s::bytea[], %(given)s::boolean[])
@@ -120,9 +124,14 @@ RETURNING n.memory_id;
 
 -- name: move_aliases
 -- Names of one entity become another's.
-UPDATE entity_alias a SET entity_id = %(target)s
-WHERE a.tenant_id = %(tenant)s AND a.entity_id = %(origin)s AND (%(every)s::boolean OR a.id = ANY(%(ids)s::uuid[]))
-RETURNING a.id;
+WITH moved AS (
+    UPDATE entity_alias a SET entity_id = %(target)s
+    WHERE a.tenant_id = %(tenant)s AND a.entity_id = %(origin)s AND (%(every)s::boolean OR a.id = ANY(%(ids)s::uuid[]))
+    RETURNING a.id),
+words AS (
+    UPDATE entity_word w SET entity_id = %(target)s
+    WHERE w.tenant_id = %(tenant)s AND w.alias_id = ANY(ARRAY(SELECT moved.id FROM moved)))
+SELECT moved.id FROM moved;
 
 -- name: move_subjects
 -- What memories say of one entity they say of another.
@@ -264,16 +273,34 @@ SELECT r.id FROM relation r WHERE r.tenant_id = %(tenant)s AND NOT r.derived AND
 EXISTS (SELECT FROM mention x JOIN {{source}} ON m.id = x.memory_id
         WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND {{readable}})
 
+-- fragment: listed
+e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.id > %(after)s::uuid
+AND (%(types)s::text[] IS NULL OR e.type = ANY(%(types)s::text[])) AND {{mentioned}}
+
 -- name: entities
--- The next entities of a scope in the order of their ids: those that readable memories mention, by type and by how a word of a name begins.
-SELECT e.id FROM entity e
-WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.id > %(after)s::uuid
-  AND (%(types)s::text[] IS NULL OR e.type = ANY(%(types)s::text[]))
-  AND (%(text)s::text IS NULL OR EXISTS (
-      SELECT FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed
-                                   AND position(' ' || %(text)s::text IN ' ' || a.folded) > 0))
-  AND {{mentioned}}
-ORDER BY e.id LIMIT %(limit)s::integer;
+-- The next entities of a scope in the order of their ids: those that readable memories mention, by type.
+SELECT e.id FROM entity e WHERE {{listed}} ORDER BY e.id LIMIT %(limit)s::integer;
+
+-- fragment: called
+EXISTS (SELECT FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed
+                                     AND position(' ' || %(text)s::text IN ' ' || a.folded) > 0 OFFSET 0)
+
+-- name: entities_called
+-- Those of a scope of whose names a word begins in some way: looked up by that where few have such a name, and where many have, one
+-- entity after the other, until there are enough. OFFSET lets no plan read all names beforehand.
+WITH hits AS MATERIALIZED (
+    SELECT w.entity_id FROM entity_word w
+    WHERE w.tenant_id = %(tenant)s AND w.agent_id = %(agent)s AND w.rest >= %(first)s::text AND w.rest < %(beyond)s::text
+      AND w.entity_id > %(after)s::uuid
+    LIMIT %(most)s::integer + 1)
+(SELECT found.id FROM (SELECT DISTINCT h.entity_id AS id FROM hits h ORDER BY 1) named
+ CROSS JOIN LATERAL (SELECT e.id FROM entity e WHERE e.id = named.id AND {{listed}} AND {{called}} LIMIT 1) found
+ WHERE (SELECT count(*) FROM hits) <= %(most)s::integer
+ ORDER BY named.id LIMIT %(limit)s::integer)
+UNION ALL
+(SELECT e.id FROM entity e
+ WHERE (SELECT count(*) FROM hits) > %(most)s::integer AND {{listed}} AND {{called}}
+ ORDER BY e.id LIMIT %(limit)s::integer);
 
 -- name: portraits
 -- What is readable of entities: how many facts with which average confidence, where, and by which names; those that a person added too.

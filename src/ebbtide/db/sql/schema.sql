@@ -297,6 +297,19 @@ CREATE TABLE entity_key (
 );
 CREATE INDEX entity_key_alias ON entity_key (tenant_id, alias_id);
 
+-- How a name goes on from each of its words, as it is compared, as far as its first 40 characters: by these a list finds names of which
+-- a word begins in some way. A table in the order of bytes, since under a policy an index serves comparisons and no search in a text.
+CREATE TABLE entity_word (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    rest text COLLATE "C" NOT NULL,
+    entity_id uuid NOT NULL,
+    alias_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, rest, entity_id, alias_id),
+    FOREIGN KEY (tenant_id, alias_id) REFERENCES entity_alias (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX entity_word_alias ON entity_word (tenant_id, alias_id);
+
 CREATE TABLE mention (
     tenant_id text NOT NULL,
     memory_id uuid NOT NULL,
@@ -659,8 +672,8 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'tenant', 'api_key', 'policy', 'namespace_rule', 'profile', 'memory', 'strength', 'memory_version',
-        'entity', 'entity_alias', 'entity_key', 'mention', 'alias_source', 'relation', 'derivation', 'entity_change',
-        'entity_change_item', 'session', 'branch', 'turn', 'document', 'passage', 'conflict', 'memory_link', 'memory_origin',
+        'entity', 'entity_alias', 'entity_key', 'entity_word', 'mention', 'alias_source', 'relation', 'derivation',
+        'entity_change', 'entity_change_item', 'session', 'branch', 'turn', 'document', 'passage', 'conflict', 'memory_link', 'memory_origin',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
         'serendipity_arm', 'route_statistic', 'lexeme_statistic']
     LOOP
