@@ -111,8 +111,8 @@ async def get_entity(
         rows = await transaction.all("graph.facts" + scope.suffix, **parameters, entity=found.id, limit=limit)
         facts = await listed(engine, transaction, caller, [memory_of(row) for row in rows])
         said = await transaction.all(
-            "graph.relations" + scope.suffix, **parameters, entity=found.id, predicate=None, derived=True, after=FIRST,
-            limit=limit,
+            "graph.relations_of" + scope.suffix, **parameters, entity=found.id, predicate=None, derived=True,
+            after=FIRST, limit=limit,
         )  # fmt: skip
         relations = await relations_seen(engine, transaction, scope, said)
     note_read(engine, caller, "entities.get", tuple(one.id for one in facts))
@@ -294,7 +294,6 @@ async def entity_changes(
     check_whole(limit, "limit", 1, MOST_LISTED)
     id_ = None if entity is None else parse_id(entity, "entity")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.named(
-            "graph.changes", tenant=caller.tenant, agent=caller.agent, entity=id_, limit=limit
-        )
+        statement = "graph.changes" if id_ is None else "graph.changes_of"
+        rows = await transaction.named(statement, tenant=caller.tenant, agent=caller.agent, entity=id_, limit=limit)
     return [trusted(EntityChange, **row._asdict()) for row in rows]

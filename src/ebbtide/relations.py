@@ -55,12 +55,13 @@ async def list_relations(
     last = FIRST if after is None else parse_id(after, "after")
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     seen: list[Relation] = []
+    statement = ("graph.relations" if entity is None else "graph.relations_of") + scope.suffix
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         found = None if entity is None else (await resolve_entity(engine, transaction, scope, entity)).id
         while (lacking := limit - len(seen)) > 0:
             rows = await transaction.all(
-                "graph.relations" + scope.suffix, **scope.parameters(), entity=found, predicate=asked, derived=derived,
-                after=last, limit=lacking,
+                statement, **scope.parameters(), entity=found, predicate=asked, derived=derived, after=last,
+                limit=lacking,
             )  # fmt: skip
             seen += await relations_seen(engine, transaction, scope, rows)
             if len(rows) < lacking:

@@ -17,12 +17,12 @@ from psycopg import sql
 from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
 from ebbtide.db.database import SESSION, Transaction
-from ebbtide.db.statements import compiled
 from ebbtide.jobs.index import build_vector_index
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.read.scope import make_scope
 from ebbtide.settings import Settings
 from ebbtide.types import Caller
+from tests.plans import nodes, prepared
 from tests.stores import DIMENSION, SETTINGS, START, connected, database_of, fresh_database, separate_server
 
 ROWS = 2_500
@@ -86,21 +86,6 @@ def reader(large_dsn: str) -> Any:
         connection.execute(SESSION.encode())
         connection.execute("SET ROLE ebbtide_app; SET ebbtide.tenant = 'default'")
         yield connection
-
-
-def prepared(name: str, values: dict[str, Any]) -> tuple[bytes, sql.Composed]:
-    """A statement to prepare once for all values, as the engine does, and the EXPLAIN of executing it; JSON."""
-    made = compiled(name)
-    given = [values[value].to_text() if hasattr(values[value], "to_text") else values[value] for value in made.names]
-    literals = sql.SQL(", ").join(map(sql.Literal, given))
-    return b"PREPARE planned AS " + made.query, sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE planned({})").format(literals)
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A node of a plan and all below it."""
-    yield plan
-    for inner in plan.get("Plans", ()):
-        yield from nodes(inner)
 
 
 def finds_words_by_index(plan: dict[str, Any]) -> bool:

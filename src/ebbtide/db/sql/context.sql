@@ -12,14 +12,13 @@ ORDER BY l.memory_id, e.id;
 
 -- name: relations
 -- What holds between entities and others, or is said by memories, as far as all that say it are readable; derived ones last.
-SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
+{{related}}
 FROM (SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.subject_id = ANY(%(entities)s::uuid[])
       UNION
       SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.object_id = ANY(%(entities)s::uuid[])
       UNION
       SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.memory_id = ANY(%(ids)s::uuid[])) r
-JOIN {{source}} ON m.id = r.memory_id
-WHERE {{holding}}
+{{holding}}
 ORDER BY r.derived, r.id LIMIT %(limit)s::integer;
 
 -- name: documents

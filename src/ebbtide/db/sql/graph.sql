@@ -209,9 +209,11 @@ FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s A
 
 -- name: later_change
 -- The last change after one that has to do with the same entities and was not undone.
-SELECT c.id FROM entity_change c
-WHERE c.tenant_id = %(tenant)s AND c.id > %(id)s AND c.undone_at IS NULL
-  AND (c.entity_id = ANY(%(entities)s::uuid[]) OR c.counterpart_id = ANY(%(entities)s::uuid[]))
+SELECT c.id
+FROM (SELECT o.id, o.undone_at FROM entity_change o WHERE o.tenant_id = %(tenant)s AND o.entity_id = ANY(%(entities)s::uuid[])
+      UNION
+      SELECT o.id, o.undone_at FROM entity_change o WHERE o.tenant_id = %(tenant)s AND o.counterpart_id = ANY(%(entities)s::uuid[])) c
+WHERE c.id > %(id)s AND c.undone_at IS NULL
 ORDER BY c.id DESC LIMIT 1;
 
 -- name: set_undone
@@ -219,12 +221,22 @@ ORDER BY c.id DESC LIMIT 1;
 WITH items AS (DELETE FROM entity_change_item i WHERE i.tenant_id = %(tenant)s AND i.change_id = %(id)s)
 UPDATE entity_change c SET undone_at = %(now)s WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s;
 
+-- fragment: done
+SELECT c.id, c.operation, c.entity_id AS entity, c.counterpart_id AS counterpart, c.created_at, c.undone_at
+
 -- name: changes
 -- What was done to entities by hand, the newest first.
-SELECT c.id, c.operation, c.entity_id AS entity, c.counterpart_id AS counterpart, c.created_at, c.undone_at
-FROM entity_change c
-WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s
-  AND (%(entity)s::uuid IS NULL OR c.entity_id = %(entity)s OR c.counterpart_id = %(entity)s)
+{{done}}
+FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s
+ORDER BY c.id DESC LIMIT %(limit)s::integer;
+
+-- name: changes_of
+-- What was done by hand that has to do with an entity, the newest first.
+{{done}}
+FROM (SELECT o.* FROM entity_change o WHERE o.tenant_id = %(tenant)s AND o.entity_id = %(entity)s
+      UNION
+      SELECT o.* FROM entity_change o WHERE o.tenant_id = %(tenant)s AND o.counterpart_id = %(entity)s) c
+WHERE c.agent_id = %(agent)s
 ORDER BY c.id DESC LIMIT %(limit)s::integer;
 
 -- fragment: premise
@@ -269,9 +281,11 @@ SELECT r.id FROM relation r WHERE r.tenant_id = %(tenant)s AND NOT r.derived AND
 UNION
 SELECT r.id FROM relation r WHERE r.tenant_id = %(tenant)s AND NOT r.derived AND r.object_id = ANY(%(entities)s::uuid[]);
 
+-- Here and below, OFFSET and LIMIT have a plan ask it of one entity or memory after the other, and never read all of them beforehand.
+
 -- fragment: mentioned
-EXISTS (SELECT FROM mention x JOIN {{source}} ON m.id = x.memory_id
-        WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND {{readable}})
+EXISTS (SELECT FROM mention x CROSS JOIN LATERAL (SELECT FROM {{source}} WHERE m.id = x.memory_id AND {{readable}} LIMIT 1) seen
+        WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id OFFSET 0)
 
 -- fragment: listed
 e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND e.id > %(after)s::uuid
@@ -287,7 +301,7 @@ EXISTS (SELECT FROM entity_alias a WHERE a.tenant_id = %(tenant)s AND a.entity_i
 
 -- name: entities_called
 -- Those of a scope of whose names a word begins in some way: looked up by that where few have such a name, and where many have, one
--- entity after the other, until there are enough. OFFSET lets no plan read all names beforehand.
+-- entity after the other, until there are enough.
 WITH hits AS MATERIALIZED (
     SELECT w.entity_id FROM entity_word w
     WHERE w.tenant_id = %(tenant)s AND w.agent_id = %(agent)s AND w.rest >= %(first)s::text AND w.rest < %(beyond)s::text
@@ -309,14 +323,15 @@ FROM entity e
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE m.kind <> 'entity') AS facts, avg(m.confidence) FILTER (WHERE m.kind <> 'entity') AS confidence,
            array_agg(DISTINCT m.namespace) AS namespaces
-    FROM mention x JOIN {{source}} ON m.id = x.memory_id
-    WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id AND {{readable}}) f
+    FROM mention x CROSS JOIN LATERAL (SELECT m.* FROM {{source}} WHERE m.id = x.memory_id AND {{readable}} LIMIT 1) m
+    WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id) f
 CROSS JOIN LATERAL (
     SELECT array_agg(u.alias ORDER BY u.id, u.namespace) AS names, array_agg(u.alias_hash ORDER BY u.id, u.namespace) AS hashes,
            array_agg(u.namespace ORDER BY u.id, u.namespace) AS namespaces
     FROM (SELECT DISTINCT a.id, a.alias, a.alias_hash, m.namespace
-          FROM entity_alias a JOIN alias_source s ON s.tenant_id = %(tenant)s AND s.alias_id = a.id JOIN {{source}} ON m.id = s.memory_id
-          WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed AND {{readable}}
+          FROM entity_alias a JOIN alias_source s ON s.tenant_id = %(tenant)s AND s.alias_id = a.id
+          CROSS JOIN LATERAL (SELECT m.* FROM {{source}} WHERE m.id = s.memory_id AND {{readable}} LIMIT 1) m
+          WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed
           UNION
           SELECT a.id, a.alias, a.alias_hash, NULL FROM entity_alias a
           WHERE a.tenant_id = %(tenant)s AND a.entity_id = e.id AND NOT a.removed AND (a.added OR %(owner)s::boolean)) u) n
@@ -331,26 +346,38 @@ WHERE x.tenant_id = %(tenant)s AND x.entity_id = %(entity)s AND m.kind <> 'entit
 ORDER BY m.created_at DESC, m.id DESC LIMIT %(limit)s::integer;
 
 -- fragment: holding
-r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s AND r.subject_id <> r.object_id AND r.created_at <= %(now)s AND {{readable}}
-AND (r.other_memory_id IS NULL OR EXISTS (SELECT FROM {{source}} WHERE m.id = r.other_memory_id AND {{readable}}))
+CROSS JOIN LATERAL (SELECT FROM {{source}} WHERE m.id = r.memory_id AND {{readable}} LIMIT 1) said
+WHERE r.tenant_id = %(tenant)s AND r.agent_id = %(agent)s AND r.subject_id <> r.object_id AND r.created_at <= %(now)s
+  AND (r.other_memory_id IS NULL OR EXISTS (SELECT FROM {{source}} WHERE m.id = r.other_memory_id AND {{readable}} OFFSET 0))
+
+-- fragment: related
+SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
+
+-- fragment: next_related
+r.id > %(after)s::uuid AND (%(predicate)s::text IS NULL OR r.predicate = %(predicate)s) AND (%(derived)s::boolean OR NOT r.derived)
 
 -- name: relations
 -- What holds between entities, as far as all the memories that say it are readable.
-SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
-FROM relation r JOIN {{source}} ON m.id = r.memory_id
-WHERE {{holding}} AND r.id > %(after)s::uuid
-  AND (%(entity)s::uuid IS NULL OR r.subject_id = %(entity)s OR r.object_id = %(entity)s)
-  AND (%(predicate)s::text IS NULL OR r.predicate = %(predicate)s) AND (%(derived)s::boolean OR NOT r.derived)
+{{related}}
+FROM relation r {{holding}} AND {{next_related}}
+ORDER BY r.id LIMIT %(limit)s::integer;
+
+-- name: relations_of
+-- What holds between an entity and others, as far as all the memories that say it are readable.
+{{related}}
+FROM (SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.subject_id = %(entity)s
+      UNION
+      SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.object_id = %(entity)s) r
+{{holding}} AND {{next_related}}
 ORDER BY r.id LIMIT %(limit)s::integer;
 
 -- name: around
 -- What was said to hold between certain entities and others, as far as the memories are readable; the oldest first.
-SELECT r.id, r.subject_id, r.predicate, r.object_id, r.derived, r.memory_id, r.other_memory_id
+{{related}}
 FROM (SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.subject_id = ANY(%(entities)s::uuid[])
       UNION
       SELECT o.* FROM relation o WHERE o.tenant_id = %(tenant)s AND o.object_id = ANY(%(entities)s::uuid[])) r
-JOIN {{source}} ON m.id = r.memory_id
-WHERE {{holding}} AND NOT r.derived
+{{holding}} AND NOT r.derived
 ORDER BY r.id LIMIT %(limit)s::integer;
 
 -- name: premises

@@ -260,6 +260,7 @@ CREATE TABLE entity (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX entity_name ON entity (tenant_id, agent_id, name_hash);
+CREATE INDEX entity_listed ON entity (tenant_id, agent_id, id);
 CREATE INDEX entity_page ON entity (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
 CREATE INDEX entity_paged ON entity (tenant_id, id) WHERE page_namespace IS NOT NULL;
 CREATE INDEX entity_merged ON entity (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
