@@ -30,7 +30,7 @@ def always(memory: Ebbtide, wanted: bool = True) -> None:
         def betavariate(self, alpha: float, beta: float) -> float:
             return 0.75 if wanted else 0.25
 
-    object.__setattr__(memory.wait_for(memory.inner.engine), "chance", Chance())
+    object.__setattr__(memory.wait_for(memory.inner.engine), "chance", Chance(3))
 
 
 @pytest.fixture
@@ -91,6 +91,14 @@ def test_what_the_conversation_speaks_of_is_no_other_topic(known: Ebbtide) -> No
     assert sprinkled(ferry(chat, kinds=["fact", "preference"])) == [
         "- [Preference]: Omar wants a dark theme", "- [Zoe]: Zoe paints boats",
     ]  # fmt: skip
+
+
+def test_of_much_that_is_known_chance_names_what_is_looked_at(known: Ebbtide, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ebbtide.read.serendipity.SAMPLED_ENTITIES", 1)
+    met = {tuple(sprinkled(ferry(known))) for _ in range(40)}
+    assert () in met
+    assert len(met) > 2
+    assert max(map(len, met)) == 1
 
 
 def test_rules_and_policies_hold_for_other_topics_too(known: Ebbtide) -> None:

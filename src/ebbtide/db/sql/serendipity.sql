@@ -14,25 +14,37 @@ RETURNING a.alpha, a.beta;
 
 -- name: others
 -- The readable memories that are held most confidently of entities that a conversation does not speak of: neither its hits nor the
--- last turns of its chat. Of equals, those that were left alone longest. Each with the name of its entity that it uses itself.
+-- last turns of its chat. Of equals, those that were left alone longest. Each with the name of its entity that it uses itself. However
+-- much an agent knows, so many of its entities are looked at, from a place in the order of their hashes that chance names, and so
+-- many memories of each.
 WITH spoken AS MATERIALIZED (
     SELECT unnest(%(ids)s::uuid[]) AS memory_id
     UNION
     (SELECT t.memory_id FROM turn t
      WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND t.chat_id = %(chat)s ORDER BY t.place DESC LIMIT %(turns)s)),
 known AS MATERIALIZED (
-    SELECT x.entity_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.memory_id IN (SELECT spoken.memory_id FROM spoken)
+    SELECT x.entity_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.memory_id = ANY(ARRAY(SELECT spoken.memory_id FROM spoken))
     UNION
-    SELECT p.id FROM entity p WHERE p.tenant_id = %(tenant)s AND p.memory_id IN (SELECT spoken.memory_id FROM spoken))
+    SELECT p.id FROM entity p WHERE p.tenant_id = %(tenant)s AND p.memory_id = ANY(ARRAY(SELECT spoken.memory_id FROM spoken))),
+sample AS MATERIALIZED (
+    (SELECT e.id, e.name_hash FROM entity e
+     WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.name_hash >= %(start)s::bytea AND e.merged_into IS NULL
+     ORDER BY e.name_hash, e.id LIMIT %(entities)s::integer)
+    UNION ALL
+    (SELECT e.id, e.name_hash FROM entity e
+     WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.name_hash < %(start)s::bytea AND e.merged_into IS NULL
+     ORDER BY e.name_hash, e.id LIMIT %(entities)s::integer)
+    LIMIT %(entities)s::integer)
 SELECT e.id, (SELECT a.alias FROM alias_source u JOIN entity_alias a ON a.tenant_id = %(tenant)s AND a.id = u.alias_id
               WHERE u.tenant_id = %(tenant)s AND u.memory_id = m.id AND a.entity_id = e.id AND NOT a.removed
               ORDER BY a.alias_hash <> e.name_hash, a.id LIMIT 1), {{memory_row}}
-FROM entity e JOIN mention x ON x.tenant_id = %(tenant)s AND x.entity_id = e.id
-JOIN memory m ON m.id = x.memory_id
-LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s AND e.merged_into IS NULL AND {{readable}}
-  AND m.kind = ANY(%(told)s::text[]) AND m.confidence >= %(least)s::float8
+FROM sample e
+CROSS JOIN LATERAL (SELECT x.memory_id FROM mention x WHERE x.tenant_id = %(tenant)s AND x.entity_id = e.id
+                    ORDER BY x.memory_id LIMIT %(mentions)s::integer) x
+CROSS JOIN LATERAL (SELECT m.* FROM memory m WHERE m.id = x.memory_id AND {{readable}} LIMIT 1) m
+LEFT JOIN LATERAL (SELECT s.* FROM strength s WHERE s.tenant_id = %(tenant)s AND s.memory_id = m.id LIMIT 1) s ON true
+WHERE m.kind = ANY(%(told)s::text[]) AND m.confidence >= %(least)s::float8
   AND m.id NOT IN (SELECT spoken.memory_id FROM spoken)
   AND NOT EXISTS (SELECT FROM mention k WHERE k.tenant_id = %(tenant)s AND k.memory_id = m.id
-                                          AND k.entity_id IN (SELECT known.entity_id FROM known))
+                                          AND k.entity_id IN (SELECT known.entity_id FROM known) OFFSET 0)
 ORDER BY m.confidence DESC, coalesce(s.last_accessed_at, m.created_at), m.id, e.id LIMIT %(limit)s;

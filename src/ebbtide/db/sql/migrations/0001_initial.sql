@@ -319,7 +319,7 @@ CREATE TABLE mention (
     FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, id) ON DELETE CASCADE,
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entity (tenant_id, id) ON DELETE CASCADE
 );
-CREATE INDEX mention_entity ON mention (tenant_id, entity_id);
+CREATE INDEX mention_entity ON mention (tenant_id, entity_id, memory_id);
 
 -- Which memories use a name: with the last of them it goes.
 CREATE TABLE alias_source (
