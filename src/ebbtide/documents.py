@@ -32,15 +32,15 @@ from ebbtide.govern.access import (
     requires,
     write_namespace,
 )
-from ebbtide.govern.namespaces import read_scope
 from ebbtide.govern.rules import rules_in
-from ebbtide.identifiers import new_id
+from ebbtide.identifiers import new_id, parse_id
 from ebbtide.ingest.folder import Entry, readable, walk
 from ebbtide.ingest.reading import open_file
 from ebbtide.ingested import Document, Ingested, IngestedFile, Passage
 from ebbtide.ingestion import FORGOTTEN_AT_ONCE, File, Plan, ingest_file
 from ebbtide.manage import note_read
 from ebbtide.read.personal import mode_on, name_shown
+from ebbtide.read.scope import make_scope
 from ebbtide.read.seen import seen
 from ebbtide.text import is_blank
 from ebbtide.write.rows import memory_of
@@ -62,6 +62,7 @@ LEAST_TOKENS, MOST_TOKENS = 16, 4_096
 LONGEST_PATH = 1_000
 KINDS = ("chunk", "note")
 PAGE = 500
+MOST_LISTED = 1_000
 # What a look at a folder found that is no file of a document costs nothing and is told without being opened.
 SKIPPED = frozenset({"hidden", "link", "excluded", "not included", "no document"})
 
@@ -319,15 +320,33 @@ def check_token(token: Any, gone: Sequence[Document], now: datetime) -> None:
 
 @requires(READ)
 async def list_documents(
-    engine: Engine, caller: Caller, *, namespaces: Sequence[str] | str | None = None
+    engine: Engine,
+    caller: Caller,
+    *,
+    namespaces: Sequence[str] | str | None = None,
+    limit: int = 50,
+    after: UUID | str | None = None,
 ) -> list[Document]:
     """The documents whose namespaces the caller may read, in the order of namespace and path."""
-    scope = read_scope(namespaces, caller)
+    check_whole(limit, "limit", 1, MOST_LISTED)
+    names = make_scope(caller, engine.clock.now(), namespaces=namespaces).names()
+    last_id = None if after is None else parse_id(after, "after")
+    found: list[Document] = []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rules = await rules_in(engine, transaction, caller.tenant)
-        rows = await transaction.named("document.list", tenant=caller.tenant, agent=caller.agent)
-    found = [document_from(row) for row in rows if scope.covers(row.namespace)]
-    return [made for one in found if (made := shown_document(one, rules)) is not None]
+        last = None if last_id is None else await find_document(transaction, caller, last_id, None)
+        while (lacking := limit - len(found)) > 0:
+            rows = await transaction.named(
+                "document.list", **names, after_namespace=last.namespace if last else "",
+                after_path=last.path if last else "", limit=lacking,
+            )  # fmt: skip
+            page = [document_from(row) for row in rows]
+            found += [made for one in page if (made := shown_document(one, rules)) is not None]
+            if len(page) < lacking:
+                break
+            # What the rules leave out is made up for by what comes after.
+            last = page[-1]
+    return found
 
 
 def document_from(row: Any) -> Document:
@@ -346,37 +365,61 @@ def shown_document(document: Document, rules: RuleBook) -> Document | None:
 
 @requires(READ)
 async def get_document(
-    engine: Engine, caller: Caller, document: UUID | str, *, namespace: str | None = None
+    engine: Engine,
+    caller: Caller,
+    document: UUID | str,
+    *,
+    namespace: str | None = None,
+    limit: int = 50,
+    after: UUID | str | None = None,
 ) -> Document:
     """A document with its passages. See `AsyncDocuments.get`."""
+    check_whole(limit, "limit", 1, MOST_LISTED)
+    last_id = None if after is None else parse_id(after, "after")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         found = await find_document(transaction, caller, document, namespace)
-        rows = await transaction.all(
-            "document.passages", tenant=caller.tenant, agent=caller.agent, source=str(found.id)
-        )
-        places = {row[0]: row[1:] for row in rows}
-        passages: list[Passage] = []
-        ids = list(places)
-        for start in range(0, len(ids), PAGE):
-            part = ids[start : start + PAGE]
-            read = await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=part)
-            memories = {
-                one.id: one for one in await seen(engine, transaction, caller, [memory_of(row) for row in read])
-            }
-            passages += [
-                Passage(
-                    id=id_, position=places[id_][0], first=places[id_][1], last=places[id_][2],
-                    breadcrumb=str(memories[id_].metadata.get("breadcrumb", "")), content=memories[id_].content,
-                )
-                for id_ in part
-                if id_ in memories
-            ]  # fmt: skip
         rules = await rules_in(engine, transaction, caller.tenant)
-    shown = found if caller.access is None else shown_document(found, rules)
-    if shown is None:
-        raise missing(document)
+        shown = found if caller.access is None else shown_document(found, rules)
+        if shown is None:
+            raise missing(document)
+        passages = await _passages(engine, transaction, caller, found.id, limit, last_id)
     note_read(engine, caller, "documents.get", tuple(one.id for one in passages))
     return shown.model_copy(update={"contents": tuple(passages)})
+
+
+async def _passages(
+    engine: Engine, transaction: Transaction, caller: Caller, document: UUID, limit: int, after: UUID | None
+) -> list[Passage]:
+    """The next passages that the caller may see."""
+    whose = {"tenant": caller.tenant, "agent": caller.agent, "source": str(document)}
+    position: int | None = None
+    if after is not None:
+        row = await transaction.one("document.position", **whose, id=after)
+        if row is None:
+            raise NotFound(
+                f"The document has no passage {after}.", field="after", remedy="Give the id of one of its contents."
+            )
+        position = row[0]
+    passages: list[Passage] = []
+    while (lacking := limit - len(passages)) > 0:
+        rows = await transaction.all(
+            "document.passages", **whose, after=after, after_position=position, limit=min(lacking, PAGE)
+        )
+        ids = [row[0] for row in rows]
+        read = await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=ids)
+        memories = {one.id: one for one in await seen(engine, transaction, caller, [memory_of(row) for row in read])}
+        passages += [
+            Passage(
+                id=id_, position=place, first=first, last=last, content=memories[id_].content,
+                breadcrumb=str(memories[id_].metadata.get("breadcrumb", "")),
+            )
+            for id_, place, first, last in rows
+            if id_ in memories
+        ]  # fmt: skip
+        if len(rows) < min(lacking, PAGE):
+            break
+        after, position = rows[-1][:2]
+    return passages
 
 
 async def find_document(

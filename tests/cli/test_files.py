@@ -23,6 +23,10 @@ def test_ingest_and_documents(ebbtide: Run) -> None:
     assert "lines 1–3" in shown.out
     assert "Guide > Setup" in shown.out
     assert [one["first"] for one in ebbtide("documents", "get", file["document"], "--json").json["contents"]] == [1, 5]
+    first = ebbtide("documents", "get", "guide.md", "--limit", "1", "--json").json["contents"][0]["id"]
+    (second,) = ebbtide("documents", "get", "guide.md", "--after", first, "--json").json["contents"]
+    assert second["first"] == 5
+    assert ebbtide("documents", "list", "--limit", "1", "--after", document["id"], "--json").json == []
     assert "forgotten  2 memories" in ebbtide("documents", "forget", "guide.md").out
     assert ebbtide("documents", "list", "--json").json == []
     assert ebbtide("documents", "get", "guide.md", "--json").json["error"]["code"] == "not_found"

@@ -50,7 +50,7 @@ def test_a_killed_ingest_is_completed_by_the_next(dsn: str, tmp_path: Path) -> N
         with Ebbtide.open(dsn, embedder="fake:384", settings=SETTINGS) as memory:
             memory.ingest(file, name="book.md")
             (document,) = memory.documents.list()
-            contents = [one.content for one in memory.documents.get(document.id).contents]
+            contents = [one.content for one in memory.documents.get(document.id, limit=1_000).contents]
             assert document.complete
             assert contents == [part.removeprefix("# ") for part in file.read_text().split("\n\n# ")]
             assert len(memory.browse(limit=200)) == SECTIONS

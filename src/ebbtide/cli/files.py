@@ -125,10 +125,14 @@ def documents() -> None:
 
 @documents.command("list")
 @click.option("--namespace", "namespaces", multiple=True, metavar="PATTERN", help="In such namespaces.")
+@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
+@click.option("--after", metavar="ID", help="The last one seen, to continue behind it.")
 @with_store
-async def list_documents(memory: AsyncEbbtide, out: Output, namespaces: tuple[str, ...]) -> None:
+async def list_documents(
+    memory: AsyncEbbtide, out: Output, namespaces: tuple[str, ...], limit: int, after: str | None
+) -> None:
     """List the documents in the order of namespace and path."""
-    found = await memory.documents.list(namespaces=list(namespaces) or None)
+    found = await memory.documents.list(namespaces=list(namespaces) or None, limit=limit, after=after)
     out.answer(found, lambda console: show_documents(console, found))
 
 
@@ -143,10 +147,14 @@ def show_documents(console: Console, found: list[Document]) -> None:
 @documents.command("get")
 @click.argument("document", metavar="ID|PATH")
 @click.option("--namespace", metavar="PATH", help="In which namespace, where several have that path.")
+@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many passages at most.")
+@click.option("--after", metavar="ID", help="The last passage seen, to continue behind it.")
 @with_store
-async def get_document(memory: AsyncEbbtide, out: Output, document: str, namespace: str | None) -> None:
+async def get_document(
+    memory: AsyncEbbtide, out: Output, document: str, namespace: str | None, limit: int, after: str | None
+) -> None:
     """Show a document with its passages."""
-    found = await memory.documents.get(document, namespace=namespace)
+    found = await memory.documents.get(document, namespace=namespace, limit=limit, after=after)
     out.answer(found, lambda console: show_document(console, found))
 
 

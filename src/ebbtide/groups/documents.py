@@ -86,22 +86,46 @@ class IngestVerbs:
 class AsyncDocuments(Group):
     """Documents: the files and texts that were ingested. Of an earlier version nothing is kept."""
 
-    async def list(self, *, namespaces: Sequence[str] | str | None = None, tool: bool = False) -> list[Document]:
+    async def list(
+        self,
+        *,
+        namespaces: Sequence[str] | str | None = None,
+        limit: int = 50,
+        after: UUID | str | None = None,
+        tool: bool = False,
+    ) -> list[Document]:
         """The documents in the order of namespace and path; `namespaces` are patterns as in `recall`.
 
+        `limit` goes from 1 to 1,000, `after` is the id of the last one seen.
+
         Raises:
-            InvalidInput: a pattern is malformed.
+            InvalidInput: a pattern is malformed, or the limit out of range.
+            NotFound: there is no document `after`.
         """
-        return await documents.list_documents(await self.engine(), by_tool(self.caller, tool), namespaces=namespaces)
+        return await documents.list_documents(
+            await self.engine(), by_tool(self.caller, tool), namespaces=namespaces, limit=limit, after=after
+        )
 
-    async def get(self, document: UUID | str, *, namespace: str | None = None) -> Document:
-        """A document by its id or its path, with its passages in their order.
+    async def get(
+        self,
+        document: UUID | str,
+        *,
+        namespace: str | None = None,
+        limit: int = 50,
+        after: UUID | str | None = None,
+    ) -> Document:
+        """A document by its id or its path, with the first of its passages in their order.
+
+        `passages` of the answer says how many there are. `limit` goes from 1 to 1,000, `after` is the id of the last
+        passage seen, to go on behind it.
 
         Raises:
-            NotFound: the agent has no such document.
+            NotFound: the agent has no such document, or the document no passage `after`.
             InvalidInput: several namespaces have one at that path, and `namespace` does not say which is meant.
         """
-        return await documents.get_document(await self.engine(), self.caller, document, namespace=namespace)
+        return await documents.get_document(
+            await self.engine(), self.caller, document, namespace=namespace, limit=limit, after=after
+        )
 
     async def forget(self, document: UUID | str, *, namespace: str | None = None, tool: bool = False) -> Forgetting:
         """Forget a document for good, with all its passages and what was made from them; answers with the receipts.

@@ -79,10 +79,12 @@ d.id, d.namespace, d.path, d.title, d.media, d.content_hash IS NOT NULL AS compl
 (SELECT count(*) FROM memory m WHERE m.tenant_id = %(tenant)s AND m.agent_id = d.agent_id AND m.source = d.id::text)::integer AS passages
 
 -- name: list
--- The documents of an agent in the order of namespace and path.
+-- The next documents of an agent in some namespaces, in the order of namespace and path.
 SELECT {{document_columns}} FROM document d
 WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s
-ORDER BY d.namespace, d.path;
+  AND (d.namespace, d.path) > (%(after_namespace)s::text, %(after_path)s::text)
+  AND EXISTS (SELECT FROM (VALUES (d.namespace)) AS m(namespace) WHERE {{named}})
+ORDER BY d.namespace, d.path LIMIT %(limit)s::integer;
 
 -- name: files_in
 -- The documents of an agent that came from the files of a folder, by the namespaces and the paths that these have.
@@ -101,9 +103,18 @@ SELECT {{document_columns}} FROM document d WHERE d.tenant_id = %(tenant)s AND d
 ORDER BY d.namespace;
 
 -- name: passages
--- The passages of a document in their order; those that have no place in it any more come last.
+-- The next passages of a document in their order; those that have no place in it any more come last.
 SELECT m.id, p.position, p.first, p.last
 FROM memory m
 LEFT JOIN passage p ON p.tenant_id = m.tenant_id AND p.memory_id = m.id
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.source = %(source)s AND m.status <> 'tombstoned'
-ORDER BY p.position NULLS LAST, m.id;
+  AND (%(after)s::uuid IS NULL
+       OR (coalesce(p.position, 2147483647), m.id) > (coalesce(%(after_position)s::integer, 2147483647), %(after)s::uuid))
+ORDER BY p.position NULLS LAST, m.id LIMIT %(limit)s::integer;
+
+-- name: position
+-- Where in a document one of its passages stands.
+SELECT p.position
+FROM memory m
+LEFT JOIN passage p ON p.tenant_id = m.tenant_id AND p.memory_id = m.id
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.source = %(source)s AND m.id = %(id)s AND m.status <> 'tombstoned';
