@@ -33,6 +33,7 @@ from ebbtide.read.resurrect import faded_in, resurrect
 from ebbtide.read.route import Route, plan_route, shape_of
 from ebbtide.read.routing import learnt_from
 from ebbtide.read.scope import ASKED, Scope, check_known, make_scope
+from ebbtide.read.search import Search
 from ebbtide.read.searched import Chosen, Searched
 from ebbtide.read.seen import without_hidden
 from ebbtide.read.words import read_words
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.govern.rules import RuleBook
     from ebbtide.read.candidates import Found
     from ebbtide.types import Caller, Intent, Kind, Memory, Rule
 
@@ -157,13 +157,14 @@ async def search(
     async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
         scope, terms = await on_branch(transaction, scope), await read_words(engine, transaction, question)
         rules = await rules_last_seen(engine, transaction, caller.tenant)
-        way = await narrowest(transaction, scope, ranking, question, terms, route)
+        sought = Search(scope, ranking, question, terms, directions, route, rules, engine.settings)
+        way = await narrowest(transaction, sought)
         while True:
-            ruled = rules if trial is None else rules.with_rule(trial)
-            found = await find_each(engine, transaction, way.within, ranking, question, terms, directions, route, ruled)
+            sought = replace(sought, scope=way.within, rules=rules if trial is None else rules.with_rule(trial))
+            found = await find_each(engine, transaction, sought)
             watch.lap("candidates")
-            scored = score(ranking, found.candidates, now=(scope.as_of or scope.now).timestamp())
-            chosen = await choose(transaction, scope, ranking, ruled, found, scored, engine.counter.name, depth)
+            scored = score(ranking, found.candidates, now=sought.moment)
+            chosen = await choose(transaction, sought, found, scored, engine.counter.name, depth)
             watch.lap("rank")
             if chosen.revision != rules.revision:
                 # They changed since they were last seen. To ask before instead would cost every recall a round trip.
@@ -172,8 +173,7 @@ async def search(
                 break
             else:
                 way = wider
-        looked = (engine, transaction, scope, ranking, ruled, question, terms, route, found, chosen)
-        faded = await faded_in(*looked) if reviving else ()
+        faded = await faded_in(engine, transaction, replace(sought, scope=scope), found, chosen) if reviving else ()
     if faded:
         watch.lap("resurrect")
     check_revision(caller, chosen.revision)
@@ -182,9 +182,9 @@ async def search(
         ordered = await reorder(engine, scope, ranking, question, found, ordered)
         watch.lap("rerank")
     return Searched(
-        scope, ranking, question, purpose, terms, route, directions, found, ordered.scored, ordered.chosen, ruled,
-        (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, faded, rerank_scores=ordered.scores,
-        time_filter=way.time_filter, routed=way.routed,
+        scope, ranking, question, purpose, terms, route, directions, found, ordered.scored, ordered.chosen,
+        sought.rules, (*advice, *purpose.notes, *notes, *ordered.notes), watch.steps, faded,
+        rerank_scores=ordered.scores, time_filter=way.time_filter, routed=way.routed,
     )  # fmt: skip
 
 
@@ -242,14 +242,7 @@ def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:
 
 
 async def choose(
-    transaction: Transaction,
-    scope: Scope,
-    profile: Profile,
-    rules: RuleBook,
-    found: Found,
-    scored: Scored,
-    counter: str,
-    depth: int = 0,
+    transaction: Transaction, search: Search, found: Found, scored: Scored, counter: str, depth: int = 0
 ) -> Chosen:
     """The final selection and its memories; where one is withheld for its personal data, the next candidates refill.
 
@@ -260,6 +253,7 @@ async def choose(
     counted: dict[UUID, int] = {}
     revision: UUID | None = None
     loaded, unsettled = False, False
+    scope, profile = search.scope, search.profile
     of_whom: dict[str, Any] = {"tenant": scope.caller.tenant, "agent": scope.caller.agent}
     while True:
         selection = select(
@@ -275,7 +269,7 @@ async def choose(
             revision, unsettled = rows[0][-2:]
             for *row, tokens, _, _ in rows:
                 memory = memory_of(row)
-                seen[memory.id] = made = shown(memory, profile, rules)
+                seen[memory.id] = made = shown(memory, profile, search.rules)
                 if tokens is not None and made is memory:
                     counted[memory.id] = tokens
             loaded = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args
 from uuid import UUID
 
@@ -80,6 +81,12 @@ class _Public(BaseModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
+@cache
+def _all_fields(model: type[BaseModel]) -> set[str]:
+    """The names of all its fields; instances share the set, since pydantic copies it before it adds to one."""
+    return set(model.model_fields)
+
+
 def trusted(model: type[Model], /, **values: Any) -> Model:
     """An instance of a public model from values of our own making, all fields given, without validating them again.
 
@@ -87,7 +94,7 @@ def trusted(model: type[Model], /, **values: Any) -> Model:
     """
     instance = model.__new__(model)
     object.__setattr__(instance, "__dict__", values)
-    object.__setattr__(instance, "__pydantic_fields_set__", set(values))
+    object.__setattr__(instance, "__pydantic_fields_set__", _all_fields(model))
     object.__setattr__(instance, "__pydantic_extra__", None)
     object.__setattr__(instance, "__pydantic_private__", None)
     return instance

@@ -18,6 +18,17 @@ def test_statement_files_keep_the_rule(rule: Rule) -> None:
     assert_none(broken(rule, paths))
 
 
+def test_no_two_files_have_a_fragment_of_the_same_name() -> None:
+    every = [
+        section.name
+        for path in STATEMENTS.glob("*.sql")
+        for section in rules.sections(path.read_text(encoding="utf-8"))
+        if section.sort == "fragment"
+    ]
+    assert len(every) > 20
+    assert sorted(every) == sorted(set(every))
+
+
 def test_every_statement_stays_within_its_tenant() -> None:
     tables = rules.tenant_tables(SCHEMA)
     assert_none([found for name, body in statements().items() for found in rules.without_tenant(name, body, tables)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -208,8 +209,16 @@ COLUMNS = tuple(field.name for field in fields(Candidates) if field.name != "lis
 
 def _floats(values: Column | None, count: int, default: float) -> Floats:
     if values is None:
-        return np.full(count, default, dtype=np.float64)
+        return _same(count, default)
     return np.asarray(values, dtype=np.float64)
+
+
+@lru_cache(maxsize=4096)
+def _same(count: int, value: float) -> Floats:
+    """One number again and again, which nobody may change: most columns of most recalls are just that."""
+    column = np.full(count, value, dtype=np.float64)
+    column.flags.writeable = False
+    return column
 
 
 def _optional_floats(values: Column | None) -> Floats | None:

@@ -116,6 +116,8 @@ class _Sieve:
 
     def drop(self, failing: Booleans, stage: Stage, measured: Floats | float, threshold: float) -> None:
         failing = failing & self.open
+        if not failing.any():
+            return
         self.stage[failing] = stage
         self.measured[failing] = measured[failing] if isinstance(measured, np.ndarray) else measured
         self.threshold[failing] = threshold
@@ -216,14 +218,15 @@ def _drop_little_relevant(sieve: _Sieve, profile: Profile, values: Floats) -> No
 
 def _order(open_: Booleans, candidates: Candidates, scored: Scored, reranked: Reranked | None) -> Integers:
     positions = np.flatnonzero(open_)
-    columns = [-np.nan_to_num(candidates.created_at[positions], nan=-np.inf), -scored.values[positions]]
+    created = candidates.created_at[positions]
+    columns = [np.where(np.isnan(created), np.inf, -created), -scored.values[positions]]
     if (cut := scored.cut) is not None:
         columns.insert(1, -cut[positions])
     if reranked is not None:
         columns.insert(len(columns) - 1, -np.nan_to_num(reranked.scores[positions], nan=-1.0))
     order = np.lexsort(columns)
     columns, positions = [column[order] for column in columns], positions[order]
-    tied = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
+    tied = columns[-1][1:] == columns[-1][:-1]
     if not tied.any():
         return positions
     ids: list[Any] = [candidates.ids[position] for position in positions.tolist()]

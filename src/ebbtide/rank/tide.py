@@ -31,6 +31,11 @@ GRAPH = "graph"
 POSITIONS_PER_CHAT = 2**40
 
 
+# Where the message stands that hands something on, as seen from the one that takes it: before, after, two before.
+OFFSETS = np.array([[-1], [1], [-2]])
+OFFSET_ROWS = np.arange(len(OFFSETS))[:, np.newaxis]
+
+
 def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Values (n,), contributions (n, 9) that sum to them, and the names of the columns; 10 of them after a walk.
 
@@ -44,17 +49,17 @@ def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[
     dense = parameters.dense_weight * scale_to_range(_dense(parameters, candidates, inputs))
     own, smoothed = _lexical(parameters, inputs)
     values = dense + smoothed
-    columns = [dense, own, smoothed - own]
+    columns, nothing = [dense, own, smoothed - own], np.zeros(count)
     for multiplier in _multipliers(parameters, candidates, inputs):
-        columns.append(values * (multiplier - 1.0))
-        values = values + columns[-1]
+        columns.append(nothing if multiplier is None else values * (multiplier - 1.0))
+        values = values if multiplier is None else values + columns[-1]
     settled = _supersede(parameters, values, candidates.superseded, inputs.successor_index)
-    columns.append(settled - values)
+    columns.append(nothing if settled is values else settled - values)
     if candidates.linked is None:
-        return settled, np.stack(columns, axis=1), NAMES
+        return settled, np.array(columns).T, NAMES
     lifted = lift(settled, candidates.linked, weight=parameters.graph_weight, place=parameters.graph_place)
     columns.append(lifted - settled)
-    return lifted, np.stack(columns, axis=1), (*NAMES, GRAPH)
+    return lifted, np.array(columns).T, (*NAMES, GRAPH)
 
 
 def scale_to_range(values: Floats) -> Floats:
@@ -63,12 +68,13 @@ def scale_to_range(values: Floats) -> Floats:
     Where all values are equal, as with a single candidate, each is the best there is and becomes 1.
     """
     known = ~np.isnan(values)
-    if not known.any():
-        return np.zeros(len(values))
-    lowest, highest = values[known].min(), values[known].max()
-    if highest == lowest:
-        return known.astype(np.float64)
-    return np.where(known, (values - lowest) / (highest - lowest), 0.0)
+    if not known.all():
+        scaled = np.zeros(len(values))
+        scaled[known] = scale_to_range(values[known])
+        return scaled
+    if not len(values) or (highest := values.max()) == (lowest := values.min()):
+        return np.ones(len(values))
+    return (values - lowest) / (highest - lowest)
 
 
 def _dense(parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs) -> Floats:
@@ -108,29 +114,33 @@ def neighbour_lexical(
     `previous` grows by `answered_question` where the message before asks. Where two candidates claim one position (a
     message and a fact drawn from it), the stronger one speaks for it.
     """
-    placed = np.flatnonzero(~np.isnan(sequence))
     total = np.zeros(len(lexical))
-    if not placed.size:
-        return total
-    codes = {key: code for code, key in enumerate(dict.fromkeys(chats))}
+    codes: dict[Hashable, int] = {key: code for code, key in enumerate(dict.fromkeys(chats))}
     if None in codes:
         codes[None] = -1
     chat = np.array([codes[key] for key in chats], dtype=np.int64)
-    placed = placed[chat[placed] >= 0]
+    placed = np.flatnonzero((chat >= 0) & ~np.isnan(sequence))
     if not placed.size:
         return total
     keys = chat[placed] * POSITIONS_PER_CHAT + sequence[placed].astype(np.int64)
     order = keys.argsort(kind="stable")
-    ordered = keys[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    positions = ordered[starts]
-    strongest = np.maximum.reduceat(lexical[placed][order], starts)
-    asking = 0.0 if is_question is None else np.maximum.reduceat(is_question[placed][order], starts)
-    previous = weights.previous + weights.answered_question * asking
-    for offset, weight in ((-1, previous), (1, weights.next), (-2, weights.two_before)):
-        sought = keys + offset
-        nearest = np.minimum(positions.searchsorted(sought), len(positions) - 1)
-        total[placed] += np.where(positions[nearest] == sought, (weight * strongest)[nearest], 0.0)
+    positions, strongest = keys[order], lexical[placed][order]
+    asking = np.zeros(len(keys), dtype=np.bool_) if is_question is None else is_question[placed][order]
+    differs = positions[1:] != positions[:-1]
+    if not differs.all():
+        starts = np.flatnonzero(np.concatenate(([True], differs)))
+        positions = positions[starts]
+        strongest, asking = np.maximum.reduceat(strongest, starts), np.logical_or.reduceat(asking, starts)
+    handed = np.array(
+        [
+            (weights.previous + weights.answered_question * asking) * strongest,
+            weights.next * strongest,
+            weights.two_before * strongest,
+        ]
+    )
+    sought = keys + OFFSETS
+    nearest = np.minimum(positions.searchsorted(sought), len(positions) - 1)
+    total[placed] = np.where(positions[nearest] == sought, handed[OFFSET_ROWS, nearest], 0.0).sum(axis=0)
     return total
 
 
@@ -144,20 +154,24 @@ def latest_multiplier(observed_at: Floats, created_at: Floats, boost: float) -> 
     return 1.0 + boost * rank / max(len(moments) - 1, 1)
 
 
-def _multipliers(parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs) -> list[Floats]:
-    flags = (
-        (inputs.speaker_matches, parameters.named_speaker_boost),
-        (inputs.is_question, parameters.question_penalty),
-    )
-    ones = np.ones(len(candidates))
-    multipliers = [ones if flag is None else np.where(flag, factor, 1.0) for flag, factor in flags]
-    asked = latest = ones
-    if candidates.days_after_asked is not None:
-        share = asked_time_share(candidates.days_after_asked, parameters.asked_time_fade_days)
+def _multipliers(
+    parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs
+) -> tuple[Floats | None, ...]:
+    """The factor of each boost, None for one that changes nothing."""
+    speaks, asks, after = inputs.speaker_matches, inputs.is_question, candidates.days_after_asked
+    asked = latest = None
+    if after is not None:
+        share = asked_time_share(after, parameters.asked_time_fade_days)
         asked = 1.0 + (parameters.asked_time_boost - 1.0) * share
     if inputs.asks_for_latest and parameters.latest_boost > 0:
         latest = latest_multiplier(candidates.observed_at, candidates.created_at, parameters.latest_boost)
-    return [*multipliers, asked, latest, 1.0 + candidates.bonuses if parameters.namespace_bonuses else ones]
+    return (
+        None if speaks is None else np.where(speaks, parameters.named_speaker_boost, 1.0),
+        None if asks is None else np.where(asks, parameters.question_penalty, 1.0),
+        asked,
+        latest,
+        1.0 + candidates.bonuses if parameters.namespace_bonuses and candidates.bonuses.any() else None,
+    )
 
 
 def _supersede(
@@ -165,7 +179,9 @@ def _supersede(
 ) -> Floats:
     if successor_index is not None and parameters.lend_superseded_score:
         values = lend_scores(values, successor_index)
-    return values if superseded is None else np.where(superseded, values * parameters.superseded_penalty, values)
+    if superseded is None or not superseded.any():
+        return values
+    return np.where(superseded, values * parameters.superseded_penalty, values)
 
 
 def lend_scores(values: Floats, successor_index: Integers) -> Floats:

@@ -16,14 +16,10 @@ from ebbtide.read.question import term_query
 from ebbtide.read.words import Terms
 
 if TYPE_CHECKING:
-    from ebbtide.caches import WordSample
     from ebbtide.db.database import Transaction
-    from ebbtide.govern.rules import RuleBook
-    from ebbtide.rank.profile import Profile
-    from ebbtide.read.question import Question
     from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
-    from ebbtide.settings import Settings
+    from ebbtide.read.search import Search
 
 __all__ = ["LISTWISE_COLUMNS", "WIDTH", "Found", "build", "find", "parameters_of", "rarity_of", "words_of"]
 
@@ -39,14 +35,16 @@ STATEMENTS = {
     ("worded", True): "recall.worded",
     ("worded", False): "recall.worded_weighed",
 }
-LISTWISE_COLUMNS, WEIGHED_COLUMNS = 16, 11
+LISTWISE_COLUMNS, WEIGHED_COLUMNS = 13, 11
 WIDTH = LISTWISE_COLUMNS + WEIGHED_COLUMNS
-FOUND_BY, SUPERSEDED_BY = 3, 5
+MARKS, SUPERSEDED_BY = 3, 5
+
+# The bits of a row's marks: which arm found it, as the code of its source, and what holds of it.
+FOUND_BY, SUPERSEDED, SPEAKS, ASKS = 3, 4, 8, 16
 
 # In a large scope the best rows of each arm bring the turns around them along.
 ADJACENT_TURNS = 20
 
-# What `found_by` in recall.sql says of a row is the code of its source.
 FOUND_BY_VECTOR = frozenset({Source.VECTOR, Source.BOTH})
 
 
@@ -63,76 +61,54 @@ class Found:
     ranks: NDArray[np.int64] | None = None
 
 
-async def find(
-    transaction: Transaction,
-    scope: Scope,
-    profile: Profile,
-    question: Question,
-    terms: Terms,
-    vector: Any,
-    route: Route,
-    settings: Settings,
-    rules: RuleBook,
-    keywords: Terms | None = None,
-) -> Found:
+async def find(transaction: Transaction, search: Search, keywords: Terms | None = None) -> Found:
     """The rows either arm finds, with what the profile's law reads of each, and what superseded some of them.
 
     `keywords` are the words of which each row's share is told, where they are not the ones that are searched.
     """
-    tide = profile.tide
+    scope, route, tide = search.scope, search.route, search.profile.tide
     lends = tide is not None and tide.lend_superseded_score
-    rarity = rarity_of(words_of(profile, terms), route)
+    rarity = rarity_of(words_of(search), route)
     parameters = parameters_of(
-        scope, profile, question, terms, vector, route, settings, rules, rarity=rarity,
-        keywords=keywords, with_superseded=scope.include_superseded or lends,
-    )  # fmt: skip
+        search, rarity=rarity, keywords=keywords, with_superseded=scope.include_superseded or lends
+    )
     rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
-    if route.way == "indexed" and sum(row[FOUND_BY] in FOUND_BY_VECTOR for row in rows) < parameters["rows"]:
+    if route.way == "indexed" and sum(row[MARKS] & FOUND_BY in FOUND_BY_VECTOR for row in rows) < parameters["rows"]:
         # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
         rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
     if lends:
         rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
-    return build(rows, question, rules, math.fsum(rarity))
+    return build(rows, search, math.fsum(rarity))
 
 
-def words_of(profile: Profile, terms: Terms) -> Terms:
+def words_of(search: Search) -> Terms:
     """The words that the profile searches by."""
-    return terms if profile.full_text.search != "off" else Terms(())
+    return search.terms if search.profile.full_text.search != "off" else Terms(())
 
 
 def parameters_of(
-    scope: Scope,
-    profile: Profile,
-    question: Question,
-    terms: Terms,
-    vector: Any,
-    route: Route,
-    settings: Settings,
-    rules: RuleBook,
-    *,
-    rarity: Sequence[float],
-    keywords: Terms | None = None,
-    with_superseded: bool,
+    search: Search, *, rarity: Sequence[float], keywords: Terms | None = None, with_superseded: bool
 ) -> dict[str, Any]:
     """The values of every placeholder in the statements that find and measure candidates.
 
     `rarity` is that of the words that the profile searches by.
     """
-    tide = profile.tide
-    searched = words_of(profile, terms)
+    profile, route, settings, question = search.profile, search.route, search.settings, search.question
+    tide, searched = profile.tide, words_of(search)
+    budget = () if route.way == "exact" else affordable(searched, route, settings.lexical_budget_rows)
     return {
-        **scope.parameters(with_superseded=with_superseded),
+        **search.scope.parameters(with_superseded=with_superseded),
         "terms": text_array(searched.queries),
         "any_term": searched.any,
         "keywords": (searched if keywords is None else keywords).queries,
         "idfs": plain_array(rarity),
-        "budget_terms": " | ".join(affordable(searched, route.sample, route.rows, settings.lexical_budget_rows)),
-        "vector": vector,
+        "budget_terms": " | ".join(budget),
+        "vector": search.vector,
         "context_weight": 0.0 if tide is None else tide.context_weight,
         "rows": max(settings.candidate_rows, profile.limit),
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
         "speaker": question.named[0] if len(question.named) == 1 else None,
-        "ruled": bool(rules),
+        "ruled": bool(search.rules),
         "weighs_decay": profile.weighs_decay,
         "timed": question.window is not None,
     }
@@ -153,12 +129,12 @@ async def missing_successors(
     return [row[:LISTWISE_COLUMNS] for row in found]
 
 
-def affordable(terms: Terms, sample: WordSample, rows: int, budget: int) -> list[str]:
+def affordable(terms: Terms, route: Route, budget: int) -> list[str]:
     """The queries of the rarest words, until together they find about `budget` rows; at least one."""
     chosen: list[str] = []
     spent = 0.0
-    for word in sorted(terms.words, key=sample.share):
-        spent += sample.share(word) * rows
+    for word in sorted(terms.words, key=route.sample.share):
+        spent += route.sample.share(word) * route.rows
         if chosen and spent > budget:
             break
         chosen.append(term_query(word))
@@ -175,13 +151,15 @@ def idf(rows: float, found: float) -> float:
     return math.log(1 + (max(rows, found) - found + 0.5) / (found + 0.5))
 
 
-def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, lexical_maximum: float) -> Found:
+def build(rows: Sequence[Sequence[Any]], search: Search, lexical_maximum: float) -> Found:
     """Candidates from the rows of one statement."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * (LISTWISE_COLUMNS + WEIGHED_COLUMNS)
-    (ids, similarity, context, found_by, lexical, successors, superseded, chats, sequence, speaks, asks, created,
-     observed, dated, namespaces, hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
+    question, rules = search.question, search.rules
+    columns = list(zip(*rows, strict=True)) if rows else [()] * WIDTH
+    (ids, similarity, context, marked, lexical, successors, chats, sequence, created, observed, dated, namespaces,
+     hashes) = columns[:LISTWISE_COLUMNS]  # fmt: skip
     scores = np.array([score or 0.0 for score in lexical]) / RANK_OF_ONE
-    source = np.array(found_by, dtype=np.int64)
+    marks = np.array(marked, dtype=np.int64)
+    source = marks & FOUND_BY
     created_at, observed_at = np.array(created, dtype=np.float64), np.array(observed, dtype=np.float64)
     cosine = np.array(similarity, dtype=np.float64)
     listwise = ListwiseInputs(
@@ -191,8 +169,8 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
         context_similarity=np.array(context, dtype=np.float64),
         chats=chats,
         sequence=np.array(sequence, dtype=np.float64),
-        speaker_matches=np.array(speaks, dtype=np.bool_) if len(question.named) == 1 else None,
-        is_question=np.array(asks, dtype=np.bool_),
+        speaker_matches=marks & SPEAKS != 0 if len(question.named) == 1 else None,
+        is_question=marks & ASKS != 0,
         asks_for_latest=question.latest,
         successor_index=positions_of(successors, ids),
     )
@@ -205,7 +183,7 @@ def build(rows: Sequence[Sequence[Any]], question: Question, rules: RuleBook, le
         observed_at=observed_at,
         bonuses=[bonuses[namespace] for namespace in namespaces] if rules else None,
         content_hash=hashes,
-        superseded=np.array(superseded, dtype=np.bool_),
+        superseded=marks & SUPERSEDED != 0,
         days_after_asked=None
         if question.window is None
         else question.window.days_after(np.array(dated, dtype=np.float64), created_at),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +17,9 @@ from ebbtide.read.words import read_words
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.profile import Profile
     from ebbtide.read.question import Question
-    from ebbtide.read.route import Route
-    from ebbtide.read.scope import Scope
-    from ebbtide.read.words import Terms
+    from ebbtide.read.search import Search
 
 __all__ = ["find_each", "in_parts"]
 
@@ -33,58 +29,34 @@ def in_parts(question: Question, profile: Profile) -> Question:
     return replace(question, parts=tuple(decompose(question.asked)[1:])) if profile.decompose else question
 
 
-async def find_each(
-    engine: Engine,
-    transaction: Transaction,
-    scope: Scope,
-    profile: Profile,
-    question: Question,
-    terms: Terms,
-    directions: Sequence[Any],
-    route: Route,
-    rules: RuleBook,
-) -> Found:
-    """What a question finds, and each of its parts, in the order of `directions`, on the same snapshot.
+async def find_each(engine: Engine, transaction: Transaction, search: Search) -> Found:
+    """What a question finds, and each of its parts, in the order of its directions, on the same snapshot.
 
     Each search ranks for itself, by similarity where that passes the profile's floor, then what it found by words
     alone; the ranks are fused. The window and the names of the whole question hold for its parts too. Then the graph
     is walked from the best of them, where the profile does that and there is one.
     """
-    found = await _find_parts(engine, transaction, scope, profile, question, terms, directions, route, rules)
-    if profile.graph == "off" or not route.linked:
+    found = await _find_parts(engine, transaction, search)
+    if search.profile.graph == "off" or not search.route.linked:
         return found
-    vector, settings = directions[0], engine.settings
-    return await walk(transaction, scope, profile, question, terms, vector, route, settings, rules, found)
+    return await walk(transaction, search, found)
 
 
-async def _find_parts(
-    engine: Engine,
-    transaction: Transaction,
-    scope: Scope,
-    profile: Profile,
-    question: Question,
-    terms: Terms,
-    directions: Sequence[Any],
-    route: Route,
-    rules: RuleBook,
-) -> Found:
-    whole = await find(transaction, scope, profile, question, terms, directions[0], route, engine.settings, rules)
-    if not question.parts:
+async def _find_parts(engine: Engine, transaction: Transaction, search: Search) -> Found:
+    whole = await find(transaction, search)
+    if not search.question.parts:
         return whole
-    found = [whole]
-    for part, direction in zip(question.parts, directions[1:], strict=True):
-        words = await read_words(engine, transaction, replace(question, asked=part))
+    found, route = [whole], search.route
+    for part, direction in zip(search.question.parts, search.directions[1:], strict=True):
+        words = await read_words(engine, transaction, replace(search.question, asked=part))
         way = route if direction is not None or route.way == "exact" else replace(route, way="worded")
-        found.append(
-            await find(
-                transaction, scope, profile, question, words, direction, way, engine.settings, rules, keywords=terms
-            )
-        )
+        of_part = replace(search, terms=words, directions=(direction,), route=way)
+        found.append(await find(transaction, of_part, keywords=search.terms))
     candidates, standing = union([one.candidates for one in found])
     ranks = np.zeros((len(found), len(candidates)), dtype=np.int64)
     lexical = np.zeros(len(candidates))
     for row, (one, stands) in enumerate(zip(found, standing, strict=True)):
-        order = ranking_of(profile, one.candidates)
+        order = ranking_of(search.profile, one.candidates)
         ranks[row, stands[order]] = np.arange(1, len(order) + 1)
         np.maximum.at(lexical, stands, one.lexical)
     return Found(replace(candidates, fused=fused_scores(ranks)), lexical, ranks)

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
-    from ebbtide.read.question import Question
-    from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
+    from ebbtide.read.search import Search
     from ebbtide.read.searched import TimeFilter
-    from ebbtide.read.words import Terms
 
 __all__ = ["Narrowing", "narrowest"]
 
@@ -49,10 +47,9 @@ class Narrowing:
         return None if self.timed is self.scope else "too_few" if self.within is self.scope else "applied"
 
 
-async def narrowest(
-    transaction: Transaction, scope: Scope, profile: Profile, question: Question, terms: Terms, route: Route
-) -> Narrowing:
+async def narrowest(transaction: Transaction, search: Search) -> Narrowing:
     """What is searched first."""
-    timed = of_asked_time(scope, profile, question) or scope
-    within, routed = await restrict(transaction, timed, profile, terms, route)
+    scope = search.scope
+    timed = of_asked_time(scope, search.profile, search.question) or scope
+    within, routed = await restrict(transaction, timed, search.profile, search.terms, search.route)
     return Narrowing(scope, timed, within, routed)

@@ -16,14 +16,9 @@ from ebbtide.read.words import read_words
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.govern.rules import RuleBook
-    from ebbtide.rank.profile import Profile
     from ebbtide.read.candidates import Found
-    from ebbtide.read.question import Question
-    from ebbtide.read.route import Route
-    from ebbtide.read.scope import Scope
+    from ebbtide.read.search import Search
     from ebbtide.read.searched import Chosen, Searched
-    from ebbtide.read.words import Terms
 
 __all__ = ["faded_in", "resurrect"]
 
@@ -31,16 +26,7 @@ ENOUGH_HITS = 3
 
 
 async def faded_in(
-    engine: Engine,
-    transaction: Transaction,
-    scope: Scope,
-    profile: Profile,
-    rules: RuleBook,
-    question: Question,
-    terms: Terms,
-    route: Route,
-    found: Found,
-    chosen: Chosen,
+    engine: Engine, transaction: Transaction, search: Search, found: Found, chosen: Chosen
 ) -> tuple[UUID, ...]:
     """The soft-deleted memories of the scope that should come back to life for a query, the most telling first.
 
@@ -50,9 +36,10 @@ async def faded_in(
     asked. At most as many come as the recall returns; none that was superseded or found to be wrong, and none whose
     text a live memory of its namespace says meanwhile. Source: Eryx 2.6.
     """
-    enough = min(ENOUGH_HITS, profile.limit)
+    scope, question, terms, limit = search.scope, search.question, search.terms, search.profile.limit
+    enough = min(ENOUGH_HITS, limit)
     kept = chosen.selection.kept
-    if not rules.forgetting or scope.as_of is not None:
+    if not search.rules.forgetting or scope.as_of is not None:
         return ()
     telling = terms
     if question.window is not None:
@@ -67,10 +54,10 @@ async def faded_in(
         **scope.parameters(with_superseded=False),
         terms=telling.queries,
         any_term=telling.any,
-        idfs=rarity_of(telling, route),
+        idfs=rarity_of(telling, search.route),
         hits=[found.candidates.ids[place] for place in kept.tolist()],
         enough=enough,
-        limit=profile.limit,
+        limit=limit,
     )
     return tuple(row[0] for row in rows)
 

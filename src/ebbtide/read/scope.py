@@ -32,6 +32,14 @@ ASKED = SCOPED | {"profile", "intent", "limit", "min_score", "min_similarity", "
 """The public arguments of everything that searches."""
 
 
+def _tag_lists(tags: TagFilter) -> dict[str, list[str] | None]:
+    return {f"tags_{name}": None if value is None else list(value) for name, value in tags}
+
+
+ANY_TAGS = TagFilter()
+ANY_LISTS = _tag_lists(ANY_TAGS)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What a read may see.
@@ -60,7 +68,7 @@ class Scope:
     def unfiltered(self) -> bool:
         """Whether nothing but the namespace narrows the scope."""
         fields = (self.kinds, self.labels, self.where, self.of_time, self.apart, self.mentioning)
-        return all(value is None for value in fields) and self.tags == TagFilter()
+        return all(value is None for value in fields) and self.tags == ANY_TAGS
 
     @property
     def key(self) -> Hashable:
@@ -78,13 +86,13 @@ class Scope:
 
     def parameters(self, *, with_superseded: bool | None = None) -> dict[str, Any]:
         """The values of every placeholder in the fragment `readable`."""
-        tags = {name: None if value is None else list(value) for name, value in self.tags}
+        tags = ANY_LISTS if self.tags is ANY_TAGS else _tag_lists(self.tags)
         values: dict[str, Any] = {
             **self.names(),
             "unfiltered": self.unfiltered,
             "kinds": None if self.kinds is None else list(self.kinds),
             "labels": None if self.labels is None else list(self.labels),
-            **{f"tags_{name}": value for name, value in tags.items()},
+            **tags,
             "of_time": None if self.of_time is None else _ranges(self.of_time),
             "apart": None if self.apart is None else list(self.apart),
             "mentioning": None if self.mentioning is None else list(self.mentioning),
@@ -176,7 +184,7 @@ def _kinds(kinds: Sequence[str] | str | None) -> tuple[str, ...] | None:
 def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> TagFilter:
     """A list means all of them; an object may say any, all, none and exact."""
     if tags is None:
-        return TagFilter()
+        return ANY_TAGS
     if isinstance(tags, TagFilter):
         # Whoever made it checked types at most; what it holds has to be text that can be stored.
         tags = {name: value for name, value in tags if value is not None}

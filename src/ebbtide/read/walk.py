@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from ebbtide.db.database import Transaction
-    from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.candidates import Floats
-    from ebbtide.rank.profile import Profile
-    from ebbtide.read.question import Question
-    from ebbtide.read.route import Route
-    from ebbtide.read.scope import Scope
-    from ebbtide.read.words import Terms
-    from ebbtide.settings import Settings
+    from ebbtide.read.search import Search
 
 __all__ = ["walk"]
 
@@ -34,82 +28,53 @@ __all__ = ["walk"]
 MOST_ENTITIES, MOST_RELATIONS = 50, 10
 
 
-async def walk(
-    transaction: Transaction,
-    scope: Scope,
-    profile: Profile,
-    question: Question,
-    terms: Terms,
-    vector: Any,
-    route: Route,
-    settings: Settings,
-    rules: RuleBook,
-    found: Found,
-) -> Found:
+async def walk(transaction: Transaction, search: Search, found: Found) -> Found:
     """What was found, with the memories that a walk through the graph reached and how firmly each is linked.
 
     It is a statement of its own on the same snapshot, since it starts from the hits that score best.
     """
-    seeds = seeds_of(profile, found, (scope.as_of or scope.now).timestamp())
+    scope, limits = search.scope, search.profile.walk
+    seeds = seeds_of(search, found)
     start = np.flatnonzero(seeds)
     parameters = {
         **parameters_of(
-            scope,
-            profile,
-            question,
-            terms,
-            vector,
-            route,
-            settings,
-            rules,
-            rarity=rarity_of(words_of(profile, terms), route),
-            with_superseded=scope.include_superseded,
+            search, rarity=rarity_of(words_of(search), search.route), with_superseded=scope.include_superseded
         ),
-        "names": name_hashes(question.asked),
+        "names": name_hashes(search.question.asked),
         "seeds": plain_array(cast("UUID", found.candidates.ids[place]) for place in start.tolist()),
         "found": plain_array(cast("UUID", id_) for id_ in found.candidates.ids),
-        "hops": profile.walk.hops,
-        "most_rows": profile.walk.rows,
+        "hops": limits.hops,
+        "most_rows": limits.rows,
         "most_entities": MOST_ENTITIES,
         "most_relations": MOST_RELATIONS,
     }
     rows = await transaction.all("walk.reach" + scope.suffix, **parameters)
-    if not rows:
-        return found
-    return linked(rows, profile, question, rules, found, seeds, route.rows)
+    return linked(rows, search, found, seeds) if rows else found
 
 
-def seeds_of(profile: Profile, found: Found, now: float) -> Floats:
+def seeds_of(search: Search, found: Found) -> Floats:
     """What the best candidates are worth as a share of the very best, shape (n,); 0 for those that are no seeds."""
-    candidates = found.candidates
+    candidates, seeds = found.candidates, search.profile.walk.seeds
     worth = np.zeros(len(candidates))
-    if not len(candidates) or not profile.walk.seeds:
+    if not len(candidates) or not seeds:
         return worth
-    values = score(profile, candidates, now=now).values
+    values = score(search.profile, candidates, now=search.moment).values
     if candidates.superseded is not None:
         values = np.where(candidates.superseded, 0.0, values)
-    best = np.argsort(-values, kind="stable")[: profile.walk.seeds]
+    best = np.argsort(-values, kind="stable")[:seeds]
     if values[best[0]] > 0:
         worth[best] = np.maximum(values[best], 0.0) / values[best[0]]
     return worth
 
 
-def linked(
-    rows: Sequence[Sequence[Any]],
-    profile: Profile,
-    question: Question,
-    rules: RuleBook,
-    found: Found,
-    seeds: Floats,
-    scope_rows: int,
-) -> Found:
+def linked(rows: Sequence[Sequence[Any]], search: Search, found: Found, seeds: Floats) -> Found:
     """What was found, and what the rows of a walk add to it."""
     known = {id_: place for place, id_ in enumerate(found.candidates.ids)}
-    width = LISTWISE_COLUMNS if profile.law == "listwise" else WIDTH
+    width = LISTWISE_COLUMNS if search.profile.law == "listwise" else WIDTH
     new = [row[:width] for row in rows if row[0] not in known]
     candidates, lexical, ranks = found.candidates, found.lexical, found.ranks
     if new:
-        more = build(new, question, rules, 0.0)
+        more = build(new, search, 0.0)
         candidates = append(candidates, more.candidates)
         lexical = np.concatenate([lexical, more.lexical])
         seeds = np.concatenate([seeds, np.zeros(len(new))])
@@ -125,6 +90,6 @@ def linked(
         hops=hops[first],
         counted=counted[first],
         seeds=seeds,
-        scope_rows=scope_rows,
+        scope_rows=search.route.rows,
     )
     return Found(replace(candidates, linked=strength), lexical, ranks)

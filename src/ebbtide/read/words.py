@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ebbtide.read.question import term_query
@@ -57,18 +58,18 @@ ONE_WORD_AT_A_TIME = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Terms:
     """The words a query is searched by, and the query of each."""
 
     words: tuple[str, ...]
 
-    @property
+    @cached_property
     def queries(self) -> list[str]:
         """One tsquery a word, as text."""
         return [term_query(word) for word in self.words]
 
-    @property
+    @cached_property
     def any(self) -> str:
         """The tsquery that any of the words satisfies; empty for no words."""
         return " | ".join(self.queries)

@@ -129,6 +129,7 @@ def memory_of(row: Sequence[Any]) -> Memory:
     """The memory in one row of the `memory_row` columns, in their order."""
     values = dict(zip(COLUMNS, row, strict=True))
     values["labels"], values["tags"] = tuple(values["labels"]), tuple(values["tags"])
+    values["metadata"] = values["metadata"] or {}
     return trusted(Memory, **values)
 
 

@@ -125,7 +125,7 @@ AND NOT EXISTS (SELECT FROM memory twin
 -- the live hits hold one.
 WITH {{asked}},
 matching AS (
-    SELECT DISTINCT ON (m.namespace, m.content_hash) m.id, (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) AS score
+    SELECT DISTINCT ON (m.namespace, m.content_hash) m.id, {{score}} AS score
     FROM memory m
     WHERE {{resurrectable}} AND m.search @@ %(any_term)s::tsquery
       AND (SELECT count(*) FROM memory hit WHERE hit.tenant_id = %(tenant)s AND hit.id = ANY(%(hits)s::uuid[])

@@ -2,7 +2,7 @@
 
 -- fragment: memory_row
 m.id, m.content, m.namespace, m.kind, m.agent_id, m.user_id, m.task_id, m.chat_id, m.session_id, m.sequence, m.speaker, m.labels, m.tags,
-m.metadata, m.source, m.subject, m.predicate, m.importance, m.confidence,
+nullif(m.metadata, '{}') AS metadata, m.source, m.subject, m.predicate, m.importance, m.confidence,
 (coalesce(s.positive, 0) + 1.0::float8) / (coalesce(s.positive, 0) + 2.0::float8 + coalesce(s.negative, 0)) AS usefulness,
 m.status, m.maturity, m.confirmed_at, m.revision, m.superseded_by, m.created_at, m.updated_at, m.last_mentioned_at, m.observed_at,
 m.valid_from, m.invalidated_at, m.expires_at, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, m.embedding_pending

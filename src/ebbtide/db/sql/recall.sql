@@ -57,10 +57,21 @@ memory m
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND current_until > %(as_of)s) m
 
 -- fragment: asked
-asked AS MATERIALIZED (SELECT q.query, q.idf FROM unnest(%(terms)s::tsquery[], %(idfs)s::float8[]) AS q(query, idf))
+asked AS MATERIALIZED (
+    SELECT q.query, q.idf FROM unnest(%(terms)s::tsquery[], %(idfs)s::float8[]) WITH ORDINALITY AS q(query, idf, place) WHERE q.place > 8)
 
 -- fragment: score
-CASE WHEN m.search @@ %(any_term)s::tsquery THEN (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) END
+-- The first eight terms one by one, since a subquery over them costs more in each row than what it works out.
+nullif(CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[1]) THEN (SELECT (%(idfs)s::float8[])[1]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[1])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[2]) THEN (SELECT (%(idfs)s::float8[])[2]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[2])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[3]) THEN (SELECT (%(idfs)s::float8[])[3]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[3])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[4]) THEN (SELECT (%(idfs)s::float8[])[4]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[4])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[5]) THEN (SELECT (%(idfs)s::float8[])[5]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[5])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[6]) THEN (SELECT (%(idfs)s::float8[])[6]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[6])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[7]) THEN (SELECT (%(idfs)s::float8[])[7]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[7])) ELSE 0 END
+  + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[8]) THEN (SELECT (%(idfs)s::float8[])[8]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[8])) ELSE 0 END
+  + CASE WHEN (SELECT cardinality(%(terms)s::tsquery[]) > 8)
+         THEN coalesce((SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked WHERE m.search @@ asked.query), 0) ELSE 0 END, 0)
 
 -- fragment: nearness
 pool.distance + %(context_weight)s::float8 * coalesce(pool.context_distance, pool.distance)
@@ -93,7 +104,7 @@ near AS (SELECT NULL::uuid AS id WHERE false)
 
 -- fragment: word_arms
 lexical AS MATERIALIZED (
-    SELECT m.id, (SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked) AS score
+    SELECT m.id, {{score}} AS score
     FROM searched_memory m
     WHERE {{readable}} AND m.search @@ %(budget_terms)s::tsquery
     ORDER BY score DESC, m.id LIMIT %(rows)s),
@@ -114,9 +125,13 @@ found AS (
 -- fragment: found_by
 CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN found.by_words THEN 1 ELSE 3 END
 
+-- fragment: row_marks
+-- What holds of a row or does not, as bits of one number: a column costs more than what it says.
++ CASE WHEN m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE THEN 4 ELSE 0 END
++ CASE WHEN m.speaker = %(speaker)s::text THEN 8 ELSE 0 END + CASE WHEN m.asks THEN 16 ELSE 0 END
+
 -- fragment: row_columns
-m.superseded_by, m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE AS superseded, m.chat_id, m.sequence,
-m.speaker = %(speaker)s::text AS speaks, m.asks, date_part('epoch', m.created_at) AS created_at,
+m.superseded_by, m.chat_id, m.sequence, date_part('epoch', m.created_at) AS created_at,
 date_part('epoch', m.observed_at) AS observed_at, CASE WHEN %(timed)s THEN date_part('epoch', coalesce(m.observed_at, m.valid_from)) END AS dated,
 CASE WHEN %(ruled)s THEN m.namespace END AS namespace,
 -- Passages of different documents have different hashes although they are the same text.
@@ -192,14 +207,14 @@ FROM (SELECT lexeme, count(*) AS count FROM sampled CROSS JOIN unnest(tsvector_t
 -- name: exact
 -- Candidates of a scope that is searched exactly, in one pass over its rows, with what the listwise law reads of each.
 WITH {{asked}}, {{exact_arms}}
-SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}}, found.score, {{row_columns}}
+SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}} {{row_marks}}, found.score, {{row_columns}}
 FROM found JOIN {{source}} ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s AND (found.by_vector OR found.by_words);
 
 -- name: exact_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{exact_arms}}
-SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}}, found.score, {{row_columns}},
+SELECT m.id, (1 - found.distance)::float8, (1 - found.context_distance)::float8, {{found_by}} {{row_marks}}, found.score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN {{source}} ON m.id = found.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
@@ -208,14 +223,14 @@ WHERE m.tenant_id = %(tenant)s AND (found.by_vector OR found.by_words);
 -- name: indexed
 -- Candidates of a scope too large to search exactly: vectors by their index, words by a budget of rows.
 WITH {{asked}}, {{near_by_index}}, {{word_arms}}
-SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
+SELECT m.id, {{measured}}, {{found_by}} {{row_marks}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: indexed_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_by_index}}, {{word_arms}}
-SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
+SELECT m.id, {{measured}}, {{found_by}} {{row_marks}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
@@ -224,14 +239,14 @@ WHERE m.tenant_id = %(tenant)s;
 -- name: worded
 -- Candidates of a large scope for a query without a vector: words alone, by the same budget.
 WITH {{asked}}, {{near_nothing}}, {{word_arms}}
-SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
+SELECT m.id, {{measured}}, {{found_by}} {{row_marks}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}}
 FROM found JOIN memory m ON m.id = found.id
 WHERE m.tenant_id = %(tenant)s;
 
 -- name: worded_weighed
 -- The same with everything the other laws weigh.
 WITH {{asked}}, {{near_nothing}}, {{word_arms}}
-SELECT m.id, {{measured}}, {{found_by}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
+SELECT m.id, {{measured}}, {{found_by}} {{row_marks}}, CASE WHEN found.by_words THEN {{score}} END AS score, {{row_columns}},
        {{weight_columns}}, {{strength_columns}}
 FROM found JOIN memory m ON m.id = found.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = found.id
@@ -245,7 +260,7 @@ WITH RECURSIVE {{asked}}, chain AS (
     UNION
     SELECT m.id, m.superseded_by, chain.depth + 1 FROM chain JOIN {{source}} ON m.id = chain.superseded_by
     WHERE m.tenant_id = %(tenant)s AND chain.depth < 100)
-SELECT m.id, {{measured}}, 3, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}}
+SELECT m.id, {{measured}}, 3 {{row_marks}}, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}}
 FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
 WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = ANY(%(known)s::uuid[]);
 

@@ -54,7 +54,7 @@ pairs AS (
 links AS (
     SELECT id, array_agg(place::integer) AS places, array_agg(named) AS named, array_agg(hops) AS hops, array_agg(counted) AS counted
     FROM pairs GROUP BY id)
-SELECT m.id, {{measured}}, 3, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}},
+SELECT m.id, {{measured}}, 3 {{row_marks}}, {{score}} AS score, {{row_columns}}, {{weight_columns}}, {{strength_columns}},
        links.places, links.named, links.hops, links.counted
 FROM links JOIN {{source}} ON m.id = links.id
 LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = links.id
