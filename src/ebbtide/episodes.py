@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.checks import LONGEST_ID, check_caller, check_text, check_whole, check_word
+from ebbtide.checks import check_caller, check_whole, check_word
 from ebbtide.conversation import Branch, Chat, Turn
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, authorise, rebound, requires, write_namespace
@@ -66,28 +66,12 @@ async def add(
         raise InvalidInput(
             f"A turn has no {reserved} of the caller's.", field=reserved, remedy="Use remember in the chat for that."
         )
-    key = fields.get("idempotency_key")
-    if isinstance(key, str):
-        check_text(key, "idempotency_key", LONGEST_ID)
-    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        place = await _next_place(transaction, caller, key)
     session_revision, allow_pending = fields.pop("session_revision", None), fields.pop("allow_pending", False)
-    draft: dict[str, Any] = {
-        **fields, "content": content, "kind": "message", "seq": place, "metadata": {"role": role},
-    }  # fmt: skip
-    return (
-        await remember_many(engine, caller, [draft], allow_pending=allow_pending, session_revision=session_revision)
-    )[0]
-
-
-async def _next_place(transaction: Transaction, caller: Caller, key: Any) -> int:
-    """The place of what is said next in the caller's chat; a retry with the same key has that of the first try."""
-    if isinstance(key, str):
-        known = await transaction.one("episodes.place_given", **_of_chat(caller), key=key)
-        if known is not None:
-            return known[0]
-    last, _ = await _read_last(transaction, caller)
-    return last + 1
+    draft: dict[str, Any] = {**fields, "content": content, "kind": "message", "metadata": {"role": role}}
+    answers = await remember_many(
+        engine, caller, [draft], allow_pending=allow_pending, session_revision=session_revision, appended=True
+    )
+    return answers[0]
 
 
 async def _read_last(transaction: Transaction, caller: Caller) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from ebbtide.govern.tenants import know_tenant
 from ebbtide.graph.write import Said, write_graph
 from ebbtide.graph.write import lock as lock_graph
 from ebbtide.read.seen import hidden_among, listed
-from ebbtide.text import content_hash, embedding_text
+from ebbtide.text import embedding_text
 from ebbtide.types import Draft, Outcome, Remembered, trusted
 from ebbtide.write.batch import Batch, Withheld
 from ebbtide.write.classify import classify
@@ -37,12 +37,12 @@ from ebbtide.write.idempotency import body_hash, keep_answers, replay
 from ebbtide.write.origins import note_origins
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.relate import check_compared, relate
-from ebbtide.write.rows import Row, from_draft, insert, place_in_chat
+from ebbtide.write.rows import Row, from_draft, insert
 from ebbtide.write.screen import screen
 from ebbtide.write.stale import hide_pages
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
 from ebbtide.write.tokens import count_tokens
-from ebbtide.write.turns import note_turns
+from ebbtide.write.turns import hash_of, note_turns, placed
 from ebbtide.write.validate import Checked, validate, with_kind
 
 if TYPE_CHECKING:
@@ -78,12 +78,14 @@ async def remember_many(
     origins: Sequence[Origin | None] = (),
     document: Claim | None = None,
     follow: Follow | None = None,
+    appended: bool = False,
 ) -> list[Remembered]:
     """Write memories in one transaction: all of them, or none.
 
     `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
     that of the caller's session when the work on these drafts began, and `origins` what each was made from. They are
-    passages of the `document`, where one is claimed. `follow` comes last in the transaction.
+    passages of the `document`, where one is claimed. `follow` comes last in the transaction. What is `appended` is said
+    next in the caller's chat, also where that was said before.
 
     Raises:
         StaleRevision: something of the session, or of what they were made from, was forgotten since.
@@ -97,6 +99,7 @@ async def remember_many(
     check_session_revision(caller, session_revision)
     now = engine.clock.now()
     checked = without_blocks(check_all(engine, caller, drafts, now, document))
+    checked = [replace(draft, appended=True) for draft in checked] if appended else checked
     echoes = await known_echoes(engine, caller, checked)
     made: dict[str, NDArray[np.float32]] = {}
     answers: dict[int, Remembered] = {}
@@ -238,8 +241,7 @@ def unanswered(
         batch.places.append(place)
         batch.drafts.append(draft)
         batch.bodies.append(body)
-        place_in = place_in_chat(draft.kind, draft.metadata, draft.seq)
-        batch.hashes.append(content_hash(draft.content, caller.chat, place_in, draft.document))
+        batch.hashes.append(hash_of(draft, caller))
         batch.vectors.append(draft.vector)
         batch.personal_data.append(screened.kinds)
         batch.origins.append(origins[place] if origins else None)
@@ -285,6 +287,7 @@ async def store(
     """
     if any(draft.entities or draft.relation for draft in batch.drafts):
         await lock_graph(transaction, caller)
+    batch = await placed(transaction, caller, batch)
     await check_compared(transaction, caller, batch, now)
     heads = await heads_of(transaction, caller, batch.drafts)
     memories, rows = new_rows(engine, caller, batch, heads, known, now)

@@ -42,7 +42,7 @@ from ebbtide.write.sift import Sifted, redacted_hash, sift
 from ebbtide.write.successors import check_successors
 from ebbtide.write.ties import Waiting, write_ties
 from ebbtide.write.tokens import counts_of
-from ebbtide.write.turns import note_turns
+from ebbtide.write.turns import lock_chats, note_turns
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -224,6 +224,7 @@ async def _import_batch(
     async with engine.database.transaction(caller.tenant) as transaction:
         if any(one.naming.entities for one in embedded):
             await lock_graph(transaction, caller)
+        await lock_chats(transaction, caller, _chats_without_places(embedded))
         await check_successors(transaction, caller, embedded)
         rows: list[Row] = [one.row for one in embedded]
         following: Mapping[UUID, Any] = {}
@@ -262,6 +263,12 @@ async def _import_batch(
         quarantined=sum(one.quarantined for one in changed),
         dropped=len(fresh) - len(kept),
     )
+
+
+def _chats_without_places(embedded: Sequence[Incoming]) -> list[str]:
+    """The chats in which messages get the next places."""
+    messages = [one.row.memory for one in embedded if one.row.memory.kind == "message"]
+    return [one.chat for one in messages if one.chat is not None and one.seq is None]
 
 
 async def _write_namings(

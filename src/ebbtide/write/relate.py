@@ -104,6 +104,7 @@ async def _near(
         if (vector := batch.vectors[position]) is not None
         and batch.drafts[position].kind != "episode"
         and (caller.chat is None or batch.drafts[position].seq is None)
+        and not batch.drafts[position].appended
         and batch.drafts[position].kind != "entity"
     }
     if not vectors:

@@ -48,7 +48,8 @@ RESERVED_METADATA = frozenset({
 class Checked:
     """A draft whose every value is acceptable. Times are UTC; `vector`, where given, has norm 1.
 
-    `kind` is None where it was not given, until `with_kind` asks the rules. `document` is what it is a passage of.
+    `kind` is None where it was not given, until `with_kind` asks the rules. `document` is what it is a passage of. What
+    is `appended` gets its `seq` when it is written: the next place of its chat.
     """
 
     content: str
@@ -75,6 +76,7 @@ class Checked:
     relation: Related | None
     warnings: tuple[str, ...]
     document: UUID | None = None
+    appended: bool = False
 
 
 def validate(

@@ -17,6 +17,12 @@ lineage(branch, upto) AS (
 told AS MATERIALIZED (
     SELECT t.memory_id, t.branch, t.place FROM turn t JOIN lineage l ON t.branch = l.branch AND t.place <= l.upto WHERE {{of_chat}})
 
+-- name: lock_chats
+-- One writer at a time finds the next places of chats, in an order that lets no two wait for each other.
+SELECT pg_advisory_xact_lock(hashtextextended(
+    'ebbtide.chat:' || array_to_json(ARRAY[%(tenant)s::text, %(agent)s::text, c.chat])::text, 0))
+FROM unnest(%(chats)s::text[]) AS c(chat);
+
 -- name: note_turns
 -- Memories become turns at the end of a branch, or at the places that they name; what is a turn of it already stays where it is.
 INSERT INTO turn (tenant_id, agent_id, chat_id, branch, place, memory_id)
@@ -35,11 +41,6 @@ SELECT t.name, t.parent, t.forked_after FROM branch t WHERE {{of_chat}} AND t.na
 -- name: last_place
 -- The last place of a chat, -1 where nothing was said; and how many branches it has beside the first.
 SELECT coalesce(max(t.place), -1), (SELECT count(*) FROM branch t WHERE {{of_chat}}) FROM turn t WHERE {{of_chat}};
-
--- name: place_given
--- The place that was given to what a client's key wrote in a chat.
-SELECT m.sequence FROM idempotency i JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = i.memory_id
-WHERE i.tenant_id = %(tenant)s AND i.agent_id = %(agent)s AND i.key = %(key)s AND m.chat_id = %(chat)s AND m.sequence IS NOT NULL;
 
 -- name: last_told
 -- The last place of a branch, -1 where nothing was said on it.
