@@ -50,3 +50,15 @@ def test_a_past_reading_touches_memory_through_its_versions_alone() -> None:
     past = [body for name, body in statements().items() if name.endswith("_past")]
     assert past
     assert all("memory_version" in body and "current_until > " in body for body in past)
+
+
+def test_what_nothing_narrows_is_searched_without_conditions_that_always_hold() -> None:
+    narrowed = {name for name, body in statements().items() if name.endswith("_whole")}
+    assert narrowed == {
+        f"recall.{way}{law}_whole" for way in ("exact", "indexed", "worded") for law in ("", "_weighed")
+    }
+    for name in narrowed:
+        kept = set(compiled(name).names)
+        left = set(compiled(name.removesuffix("_whole")).names) - kept
+        assert left >= {"everything", "foreign", "unfiltered", "kinds", "tags_none", "metadata_path"}, name
+        assert kept >= {"tenant", "agent", "now", "valid_at"}, name

@@ -36,7 +36,8 @@ def test_every_statement_stays_within_its_tenant() -> None:
 
 def test_only_the_word_arm_reads_past_the_policy() -> None:
     reading = {name for name, body in statements().items() if name.startswith("recall.") and "searched_memory" in body}
-    assert reading == {"recall.indexed", "recall.indexed_weighed", "recall.worded", "recall.worded_weighed"}
+    ways = {"recall.indexed", "recall.indexed_weighed", "recall.worded", "recall.worded_weighed"}
+    assert reading == ways | {f"{way}_whole" for way in ways}
     assert all(statements()[name].count("searched_memory") == 1 for name in reading)
     other = {name.partition(".")[0] for name, body in statements().items() if "searched_memory" in body}
     assert other == {"recall", "migrate"}
@@ -48,7 +49,7 @@ def test_every_statement_is_used() -> None:
 
 
 def test_the_loader_and_the_rules_read_the_same_statements() -> None:
-    loaded = {name.removesuffix("_past") for name in statements()}
+    loaded = {name.removesuffix("_past").removesuffix("_whole") for name in statements()}
     assert named_statements() == loaded
 
 

@@ -36,10 +36,16 @@ def _expand(body: str, fragments: Mapping[str, str]) -> str:
 
 
 def _variants(name: str, body: str, fragments: Mapping[str, str]) -> dict[str, str]:
-    """A statement, and where it reads from `{{source}}` also its twin that reads the store as it was."""
-    present = _expand(body, {**fragments, "source": fragments["present"]})
-    past = _expand(body, {**fragments, "source": fragments["past"]})
-    return {name: present} if past == present else {name: present, f"{name}_past": past}
+    """A statement, its twin that reads the store as it was, and its twin for a scope that nothing narrows."""
+    made = {
+        suffix: _expand(body, {**fragments, "source": fragments[source], "narrowing": narrowing})
+        for suffix, source, narrowing in (
+            ("", "present", fragments["narrowed"]),
+            ("_past", "past", fragments["narrowed"]),
+            ("_whole", "present", ""),
+        )
+    }
+    return {f"{name}{suffix}": text for suffix, text in made.items() if not suffix or text != made[""]}
 
 
 @cache
@@ -48,6 +54,8 @@ def statements() -> Mapping[str, LiteralString]:
 
     A statement's name is `<file>.<name>`. Fragments are shared by all files. A statement that reads from
     `{{source}}` comes twice: as it is, from the live rows, and as `<file>.<name>_past`, from the rows as of a moment.
+    One that reads what is `{{searched}}` has a twin too, `<file>.<name>_whole`, for a scope that nothing narrows: the
+    conditions that all hold there are a tenth of its work.
     """
     folder = resources.files("ebbtide.db").joinpath("sql")
     files = {

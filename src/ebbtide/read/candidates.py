@@ -72,10 +72,11 @@ async def find(transaction: Transaction, search: Search, keywords: Terms | None 
     parameters = parameters_of(
         search, rarity=rarity, keywords=keywords, with_superseded=scope.include_superseded or lends
     )
-    rows = await transaction.all(STATEMENTS[route.way, tide is not None] + scope.suffix, **parameters)
+    ending = "_whole" if scope.whole else scope.suffix
+    rows = await transaction.all(STATEMENTS[route.way, tide is not None] + ending, **parameters)
     if route.way == "indexed" and sum(row[MARKS] & FOUND_BY in FOUND_BY_VECTOR for row in rows) < parameters["rows"]:
         # A narrow filter can end the walk through the index before it has found enough; only an exact search is sure.
-        rows = await transaction.all(STATEMENTS["exact", tide is not None], **parameters)
+        rows = await transaction.all(STATEMENTS["exact", tide is not None] + ending, **parameters)
     if lends:
         rows = [*rows, *await missing_successors(transaction, scope, rows, parameters)]
     return build(rows, search, math.fsum(rarity))

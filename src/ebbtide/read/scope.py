@@ -36,6 +36,7 @@ def _tag_lists(tags: TagFilter) -> dict[str, list[str] | None]:
     return {f"tags_{name}": None if value is None else list(value) for name, value in tags}
 
 
+EVERYTHING = NamespaceScope(everything=True)
 ANY_TAGS = TagFilter()
 ANY_LISTS = _tag_lists(ANY_TAGS)
 
@@ -69,6 +70,11 @@ class Scope:
         """Whether nothing but the namespace narrows the scope."""
         fields = (self.kinds, self.labels, self.where, self.of_time, self.apart, self.mentioning)
         return all(value is None for value in fields) and self.tags == ANY_TAGS
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is everything that the agent's memories say at present: nothing narrows it at all."""
+        return self.as_of is None and self.namespaces == EVERYTHING and self.unfiltered
 
     @property
     def key(self) -> Hashable:

@@ -38,6 +38,12 @@ AND CASE WHEN m.superseded_by IS NULL THEN m.invalidated_at IS NULL OR m.invalid
 -- fragment: readable
 m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{named}} AND {{live}} AND {{filtered}}
 
+-- fragment: narrowed
+AND {{named}} AND {{filtered}}
+
+-- fragment: searched
+m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{live}} {{narrowing}}
+
 -- fragment: present
 memory m
 
@@ -81,7 +87,7 @@ pool AS MATERIALIZED (
     SELECT m.id, m.embedding <=> %(vector)s::halfvec AS distance, m.context_embedding <=> %(vector)s::halfvec AS context_distance,
            {{score}} AS score
     FROM {{source}}
-    WHERE {{readable}}),
+    WHERE {{searched}}),
 -- Where each arm ends. What lies before the end is found by a comparison; two sorted lists would have to be joined to the pool again.
 near_end AS MATERIALIZED (
     SELECT {{nearness}} AS nearness, pool.id FROM pool WHERE pool.distance IS NOT NULL ORDER BY 1, 2 OFFSET %(rows)s - 1 LIMIT 1),
@@ -96,7 +102,7 @@ found AS (
 -- fragment: near_by_index
 near AS MATERIALIZED (
     SELECT m.id FROM memory m
-    WHERE {{readable}}
+    WHERE {{searched}}
     ORDER BY m.embedding <=> %(vector)s::halfvec LIMIT %(rows)s)
 
 -- fragment: near_nothing
@@ -106,7 +112,7 @@ near AS (SELECT NULL::uuid AS id WHERE false)
 lexical AS MATERIALIZED (
     SELECT m.id, {{score}} AS score
     FROM searched_memory m
-    WHERE {{readable}} AND m.search @@ %(budget_terms)s::tsquery
+    WHERE {{searched}} AND m.search @@ %(budget_terms)s::tsquery
     ORDER BY score DESC, m.id LIMIT %(rows)s),
 -- The positions are computed before the join: int4mi is not leakproof, and would keep the index on turns from being used.
 beside AS (
@@ -119,7 +125,7 @@ found AS (
     FROM (SELECT id, true AS by_vector, false AS by_words FROM near
           UNION ALL SELECT id, false, true FROM lexical
           UNION ALL SELECT m.id, false, false FROM beside JOIN memory m ON m.chat_id = beside.chat_id AND m.sequence = beside.sequence
-                    WHERE {{readable}}) arm
+                    WHERE {{searched}}) arm
     GROUP BY arm.id)
 
 -- fragment: found_by

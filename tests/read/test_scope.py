@@ -1,0 +1,55 @@
+"""The scope of a read: what narrows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ebbtide.read.scope import make_scope
+from ebbtide.types import Access, Caller, Grant, TagFilter
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+OWNER = Caller("acme", "helper")
+
+
+def test_what_an_owner_reads_of_an_agent_is_its_whole_memory() -> None:
+    assert make_scope(OWNER, NOW).whole
+    assert make_scope(OWNER, NOW, include_superseded=True, valid_at=NOW).whole
+    assert make_scope(OWNER, NOW, tags=TagFilter()).whole
+    assert make_scope(OWNER, NOW, namespaces="*").whole
+
+
+NARROWING: list[dict[str, Any]] = [
+    {"namespaces": "vector.*"},
+    {"namespaces": ["vector.global.memory"]},
+    {"kinds": ["fact"]},
+    {"labels": ["travel"]},
+    {"tags": ["a"]},
+    {"tags": {"none": ["a"]}},
+    {"where": {"importance": {"gte": 0.5}}},
+    {"as_of": NOW},
+]
+
+
+@pytest.mark.parametrize("narrowed", NARROWING, ids=str)
+def test_whatever_narrows_a_scope_keeps_it_from_being_whole(narrowed: dict[str, Any]) -> None:
+    assert not make_scope(OWNER, NOW, **narrowed).whole
+
+
+def test_what_one_user_reads_is_not_whole() -> None:
+    assert not make_scope(replace(OWNER, user="ana"), NOW).whole
+
+
+@pytest.mark.parametrize("patterns", [(), ("vector.global.*",), ("vector.global.memory",)])
+@pytest.mark.parametrize("asked", [None, "*", "vector.*"])
+def test_what_a_policy_narrows_is_not_whole(patterns: tuple[str, ...], asked: str | None) -> None:
+    access = Access(scopes=frozenset({"read"}), grant=Grant(read=patterns, tool_read=patterns))
+    assert not make_scope(replace(OWNER, access=access), NOW, namespaces=asked).whole
+
+
+@pytest.mark.parametrize("narrower", ["of_time", "apart", "mentioning"])
+def test_what_a_step_of_the_recall_narrows_is_not_whole(narrower: str) -> None:
+    assert not replace(make_scope(OWNER, NOW), **{narrower: ()}).whole
