@@ -105,10 +105,17 @@ def finds_words_by_index(plan: dict[str, Any]) -> bool:
         ("agentium", "recall.worded_weighed"),
     ],
 )
+@pytest.mark.parametrize(("ending", "narrowed"), [("_whole", {}), ("", {"kinds": ["fact", "note"]})])
 async def test_a_large_scope_is_searched_by_its_indexes(
-    large_dsn: str, monkeypatch: pytest.MonkeyPatch, profile: str, statement: str
+    large_dsn: str,
+    monkeypatch: pytest.MonkeyPatch,
+    profile: str,
+    statement: str,
+    ending: str,
+    narrowed: dict[str, Any],
 ) -> None:
     plans: dict[str, dict[str, Any]] = {}
+    statement += ending
     original = Transaction.run
 
     async def run(self: Transaction, name: str, /, **values: Any) -> Any:
@@ -123,7 +130,7 @@ async def test_a_large_scope_is_searched_by_its_indexes(
     monkeypatch.setattr(Transaction, "run", run)
     embedder = None if statement.startswith("recall.worded") else FakeEmbedder(DIMENSION)
     async with AsyncEbbtide.open(large_dsn, settings=LARGE, embedder=embedder, clock=FixedClock(START)) as memory:
-        await memory.recall("w17 w4", profile=profile)
+        await memory.recall("w17 w4", profile=profile, **narrowed)
     plan = plans[statement]
     assert finds_words_by_index(plan)
     text = json.dumps(plan)
