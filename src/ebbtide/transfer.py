@@ -39,6 +39,7 @@ from ebbtide.write.places import write_places
 from ebbtide.write.records import Incoming, read_record, record_value
 from ebbtide.write.rows import columns_of, insert
 from ebbtide.write.sift import Sifted, redacted_hash, sift
+from ebbtide.write.standing import exported_standings, write_standings
 from ebbtide.write.successors import check_successors
 from ebbtide.write.ties import Waiting, write_ties
 from ebbtide.write.tokens import counts_of
@@ -81,7 +82,7 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
         while True:
             rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
             ids = [row.id for row in rows]
-            beside = await _beside(transaction, caller.tenant, ids) if ids else Beside({}, {}, {}, {})
+            beside = await _beside(transaction, caller, ids) if ids else Beside({}, {}, {}, {})
             records = [_record(engine, row, beside) for row in rows]
             if rules is not None:
                 images = [*rows, *(image for ones in beside.versions.values() for image in ones)]
@@ -107,9 +108,11 @@ class Beside(NamedTuple):
     entities: Mapping[UUID, Sequence[Any]] = {}
     relations: Mapping[UUID, Sequence[Any]] = {}
     places: Mapping[UUID, Sequence[Any]] = {}
+    standings: Mapping[UUID, Mapping[str, Sequence[Mapping[str, Any]]]] = {}
 
 
-async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> Beside:
+async def _beside(transaction: Transaction, caller: Caller, ids: Sequence[UUID]) -> Beside:
+    tenant = caller.tenant
     return Beside(
         _by_id(await transaction.named("transfer.export_versions", tenant=tenant, ids=ids)),
         _by_id(await transaction.named("transfer.export_conflicts", tenant=tenant, ids=ids)),
@@ -117,6 +120,7 @@ async def _beside(transaction: Transaction, tenant: str, ids: Sequence[UUID]) ->
         _by_id(await transaction.named("transfer.export_origins", tenant=tenant, ids=ids)),
         *await exported(transaction, tenant, ids),
         _by_id(await transaction.named("transfer.export_places", tenant=tenant, ids=ids)),
+        await exported_standings(transaction, caller, ids),
     )
 
 
@@ -138,6 +142,10 @@ def _record(engine: Engine, row: Any, beside: Beside) -> dict[str, Any]:
         **({"entities": beside.entities[row.id]} if row.id in beside.entities else {}),
         **({"relations": beside.relations[row.id]} if row.id in beside.relations else {}),
         **({"document": _values(beside.places[row.id][0], without="newer")} if row.id in beside.places else {}),
+        **{
+            name: [{key: record_value(value) for key, value in one.items()} for one in ones]
+            for name, ones in beside.standings.get(row.id, {}).items()
+        },
     }
 
 
@@ -234,7 +242,10 @@ async def _import_batch(
         await set_context(transaction, caller.tenant, following)
         stored = [one for one in embedded if one.id in new]
         said = [one.row.memory for one in stored if one.row.memory.kind == "message"]
-        await note_turns(transaction, replace(caller, branch=None), [(one.id, one.chat, one.seq) for one in said])
+        standing = {one.id: one.standing for one in stored if one.standing.turns}
+        await write_standings(transaction, caller, list(standing.items()), now)
+        unplaced = [(one.id, one.chat, one.seq) for one in said if one.id not in standing]
+        await note_turns(transaction, replace(caller, branch=None), unplaced)
         await _insert_versions(engine, transaction, caller, stored)
         await _insert_strength(transaction, caller, stored, now)
         existing = await _existing(transaction, caller, [one for one in embedded if one.id not in new], now)

@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
+from ebbtide.govern.branches import FIRST_BRANCH
 from ebbtide.govern.personal import kinds_of
 from ebbtide.graph.records import Naming
 from ebbtide.identifiers import document_of, new_id
@@ -22,6 +23,8 @@ from ebbtide.types import Draft, Memory, Resolution
 from ebbtide.write.naming import EntityRecord, RelationRecord, naming_of
 from ebbtide.write.places import Place
 from ebbtide.write.rows import Row
+from ebbtide.write.standing import Place as Turn
+from ebbtide.write.standing import Standing, Twig, check_standing
 from ebbtide.write.ties import Tie
 from ebbtide.write.validate import Checked, validate
 
@@ -149,6 +152,24 @@ class _Place(BaseModel):
     last: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
+class _Turn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    chat: str
+    branch: str = FIRST_BRANCH
+    place: Annotated[int, Field(ge=0, le=2**53)]
+
+
+class _Branch(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    chat: str
+    name: str
+    parent: str = FIRST_BRANCH
+    forked_after: Annotated[int, Field(ge=-1, le=2**53)]
+    created_at: Moment | None = None
+
+
 class _Record(_Image, Strength):
     id: UUID | None = None
     agent: str | None = None
@@ -160,6 +181,8 @@ class _Record(_Image, Strength):
     entities: list[EntityRecord] = []
     relations: list[RelationRecord] = []
     document: _Place | None = None
+    turns: list[_Turn] = []
+    branches: list[_Branch] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +198,7 @@ class Incoming:
     """One line that was read: its number from 1, and what it becomes.
 
     That is a row, its strength, its earlier images, its ties, whom and what it mentions, and where it stands in which
-    document.
+    document, or in which conversations.
     """
 
     line: int
@@ -185,6 +208,7 @@ class Incoming:
     ties: tuple[Tie, ...] = ()
     naming: Naming = field(default_factory=Naming)
     place: Place | None = None
+    standing: Standing = field(default_factory=Standing)
 
     @property
     def id(self) -> UUID:
@@ -286,7 +310,14 @@ def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: d
         tuple(_ties(record, id_)),
         naming_of(record.entities, record.relations),
         _place(record),
+        _standing(caller, record),
     )
+
+
+def _standing(caller: Caller, record: _Record) -> Standing:
+    turns = tuple(Turn(**dict(one)) for one in record.turns)
+    branches = tuple(Twig(**dict(_in_utc(one, f"branches[{place}]."))) for place, one in enumerate(record.branches))
+    return check_standing(caller, Standing(turns, branches))
 
 
 def _place(record: _Record) -> Place | None:

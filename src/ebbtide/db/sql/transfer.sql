@@ -78,6 +78,35 @@ WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombs
 ORDER BY o.id FOR SHARE OF m, o
 ON CONFLICT DO NOTHING;
 
+-- name: export_turns
+-- Where memories are turns, and whether that is what the memory says itself: in its own chat, on the first branch, at its own place.
+SELECT t.memory_id, t.chat_id, t.branch, t.place,
+       t.branch = 'main' AND t.chat_id IS NOT DISTINCT FROM m.chat_id AND t.place IS NOT DISTINCT FROM m.sequence
+FROM turn t JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = t.memory_id
+WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])
+ORDER BY t.memory_id, t.chat_id, t.branch;
+
+-- name: export_branches
+-- The branches of chats beside the first of each, in the order in which they were begun.
+SELECT b.chat_id AS chat, b.name, b.parent, b.forked_after, b.created_at
+FROM branch b WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = ANY(%(chats)s::text[])
+ORDER BY b.chat_id, b.created_at, b.name;
+
+-- name: insert_branches
+-- Begins branches where they are not there.
+INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, created_at)
+SELECT %(tenant)s, %(agent)s, b.chat_id, b.name, b.parent, b.forked_after, coalesce(b.created_at, %(now)s)
+FROM unnest(%(chats)s::text[], %(names)s::text[], %(parents)s::text[], %(forks)s::bigint[], %(created)s::timestamptz[])
+     AS b(chat_id, name, parent, forked_after, created_at)
+ON CONFLICT DO NOTHING;
+
+-- name: insert_turns
+-- Makes memories that were just stored turns at certain places.
+INSERT INTO turn (tenant_id, agent_id, chat_id, branch, place, memory_id)
+SELECT %(tenant)s, %(agent)s, t.chat_id, t.branch, t.place, t.memory_id
+FROM unnest(%(ids)s::uuid[], %(chats)s::text[], %(branches)s::text[], %(places)s::bigint[]) AS t(memory_id, chat_id, branch, place)
+ON CONFLICT DO NOTHING;
+
 -- name: export_places
 -- Where memories stand in their documents, and what is known of those.
 SELECT p.memory_id AS newer, d.path, d.title, d.media, d.is_file, d.created_at, p.position, p.first, p.last

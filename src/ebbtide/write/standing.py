@@ -1,0 +1,130 @@
+"""Where turns stand in conversations, as an export carries it: their places, and the branches of their chats."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ebbtide.checks import check_caller
+from ebbtide.errors import InvalidInput
+from ebbtide.govern.branches import FIRST_BRANCH
+from ebbtide.text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ebbtide.db.database import Transaction
+    from ebbtide.types import Caller
+
+__all__ = ["Place", "Standing", "Twig", "check_standing", "exported_standings", "write_standings"]
+
+MOST_BRANCHES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a turn on a branch of a chat."""
+
+    chat: str
+    branch: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Twig:
+    """A branch of a chat, and after which place of which other one it goes on."""
+
+    chat: str
+    name: str
+    parent: str
+    forked_after: int
+    created_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a record is a turn, and all branches of those chats."""
+
+    turns: tuple[Place, ...] = ()
+    branches: tuple[Twig, ...] = ()
+
+
+def check_standing(caller: Caller, standing: Standing) -> Standing:
+    """The same, if it could be stored: every branch goes back to the first one by those that are named.
+
+    Raises:
+        InvalidInput: a name is not acceptable, or a branch is missing or goes on from itself.
+    """
+    if max(len(standing.turns), len(standing.branches)) > MOST_BRANCHES:
+        raise InvalidInput(
+            "The record has too many branches.", field="branches", remedy=f"At most {MOST_BRANCHES:,} are kept."
+        )
+    parents = {(one.chat, one.name): one.parent for one in standing.branches}
+    for chat, name in {*parents, *((one.chat, one.branch) for one in standing.turns)}:
+        check_caller(replace(caller, chat=chat, branch=name))
+        passed: set[str] = set()
+        here = name
+        while here != FIRST_BRANCH:
+            if here in passed or (chat, here) not in parents:
+                raise InvalidInput(
+                    f"The branch {shown(name)} does not go back to {FIRST_BRANCH!r}.",
+                    field="branches",
+                    remedy="Name every branch that it goes on from.",
+                )
+            passed.add(here)
+            here = parents[chat, here]
+    return standing
+
+
+async def exported_standings(
+    transaction: Transaction, caller: Caller, ids: Sequence[UUID]
+) -> dict[UUID, dict[str, list[dict[str, Any]]]]:
+    """Where memories are turns, as fields of their records; nothing where their `seq` says it all."""
+    rows = await transaction.all("transfer.export_turns", tenant=caller.tenant, ids=ids)
+    chats = sorted({row[1] for row in rows})
+    branches: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    if chats:
+        for row in await transaction.named(
+            "transfer.export_branches", tenant=caller.tenant, agent=caller.agent, chats=chats
+        ):
+            branches[row.chat].append(row._asdict())
+    turns: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    plain: set[UUID] = set()
+    for id_, chat, branch, place, is_plain in rows:
+        turns[id_].append({"chat": chat, "branch": branch, "place": place})
+        plain |= {id_} if is_plain and chat not in branches else set()
+    fields: dict[UUID, dict[str, list[dict[str, Any]]]] = {}
+    for id_, places in turns.items():
+        if len(places) > 1 or id_ not in plain:
+            within = [one for chat in dict.fromkeys(place["chat"] for place in places) for one in branches[chat]]
+            fields[id_] = {"turns": places, **({"branches": within} if within else {})}
+    return fields
+
+
+async def write_standings(
+    transaction: Transaction, caller: Caller, standings: Sequence[tuple[UUID, Standing]], now: datetime
+) -> None:
+    """Make memories that were just stored turns where they were. A branch that is known stays as it is."""
+    places = [(id_, one) for id_, standing in standings for one in standing.turns]
+    if not places:
+        return
+    twigs: dict[tuple[str, str], Twig] = {}
+    for _, standing in standings:
+        for one in standing.branches:
+            if one.name != FIRST_BRANCH:
+                twigs.setdefault((one.chat, one.name), one)
+    whose = {"tenant": caller.tenant, "agent": caller.agent}
+    if twigs:
+        made = list(twigs.values())
+        await transaction.run(
+            "transfer.insert_branches", **whose, now=now, chats=[one.chat for one in made],
+            names=[one.name for one in made], parents=[one.parent for one in made],
+            forks=[one.forked_after for one in made], created=[one.created_at for one in made],
+        )  # fmt: skip
+    await transaction.run(
+        "transfer.insert_turns", **whose, ids=[id_ for id_, _ in places], chats=[one.chat for _, one in places],
+        branches=[one.branch for _, one in places], places=[one.place for _, one in places],
+    )  # fmt: skip
