@@ -12,7 +12,7 @@ import pytest
 from ebbtide import Ebbtide
 from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
 from ebbtide.models.chat import ChatModel
-from ebbtide.models.extractor import LONGEST_PIECE, Answer, HttpExtractor, create_extractor, held_to, pieces
+from ebbtide.models.extractor import EXAMPLE, LONGEST_PIECE, Answer, HttpExtractor, create_extractor, held_to, pieces
 from ebbtide.models.fake import FakeExtractor
 from tests.conftest import Opener
 from tests.models.endpoint import Endpoint, Reply, serve
@@ -23,9 +23,9 @@ TEXT = "We met at noon. I work at Acme since 2020 and Ann lives in Oslo. I prefe
 
 def fact(**changed: Any) -> dict[str, Any]:
     return {
-        "content": "Ann lives in Oslo.", "evidence": "Ann lives in Oslo", "subject": "Ann", "predicate": "lives_in",
-        "object": "Oslo", "object_type": "PLACE", "kind": "fact", "significance": "preference", "importance": 0.5,
-        "confidence": 0.9, "valid_from": None, **changed,
+        "evidence": "Ann lives in Oslo", "subject": "Ann", "predicate": "lives_in", "object": "Oslo",
+        "object_type": "PLACE", "content": "Ann lives in Oslo.", "kind": "fact",
+        "significance": "preference", "importance": 0.5, "confidence": 0.9, "valid_from": None, **changed,
     }  # fmt: skip
 
 
@@ -75,9 +75,9 @@ async def test_the_text_is_sent_as_data_and_the_schema_with_it(endpoint: Endpoin
     found = await extractor.extract(text, speaker=None, observed_at=None)
 
     (request,) = endpoint.requests
-    system, user = request["messages"]
-    assert (system["role"], user["role"]) == ("system", "user")
-    assert text not in system["content"]
+    system, *example, user = request["messages"]
+    assert [one["role"] for one in (system, *example, user)] == ["system", "user", "assistant", "user"]
+    assert all(text not in one["content"] for one in (system, *example))
     assert json.loads(user["content"]) == {"text": text, "speaker": "", "date": ""}
     assert request["response_format"]["type"] == "json_schema"
     schema = request["response_format"]["json_schema"]["schema"]
@@ -117,8 +117,8 @@ async def test_an_unusable_answer_is_complained_of(reply: Reply, endpoint: Endpo
 
     assert len(found.facts) == 1
     roles = [message["role"] for message in endpoint.requests[1]["messages"]]
-    assert roles == ["system", "user", "assistant", "user"]
-    assert "not the JSON object" in endpoint.requests[1]["messages"][3]["content"]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "not the JSON object" in endpoint.requests[1]["messages"][5]["content"]
 
 
 @pytest.mark.parametrize("reply", UNUSABLE.values(), ids=UNUSABLE)
@@ -164,6 +164,9 @@ INVENTED = {
     "subject": fact(subject="Bob"),
     "name in the sentence": fact(content="Ann lives in Oslo with Bob."),
     "number in the sentence": fact(content="Ann lives in Oslo since 1999."),
+    "no sentence": fact(content="evidence"),
+    "a sentence on something else": fact(content="Ann was happy with this text."),
+    "words of its own": fact(content="Oslo is a wonderful and quite expensive capital."),
     "speaker who does not speak": fact(subject="Eva", evidence="Ann lives in Oslo"),
     "nobody": fact(subject=None),
     "type": fact(object_type="PLANET"),
@@ -185,6 +188,15 @@ def test_what_the_text_does_not_say_is_rejected_and_the_rest_is_kept(wrong: Any)
     assert [one.content for one in found.facts] == ["Ann lives in Oslo."]
     assert len(found.rejected) == 1
     assert found.rejected[0].reason
+
+
+def test_the_example_is_what_is_asked_for() -> None:
+    data, right = EXAMPLE
+    found = held_to(Answer.model_validate(right), data["text"], data["speaker"])
+
+    assert [one.content for one in found.facts] == [one["content"] for one in right["facts"]]
+    assert [name.text for name in found.names] == ["Initech", "Sam", "Lima"]
+    assert found.rejected == ()
 
 
 def test_names_that_the_text_does_not_have_are_rejected() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from anyio import fail_after
@@ -14,10 +15,13 @@ from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
 from ebbtide.models.http import Connections, sendable_key
 from ebbtide.models.vectors import encodable
 
-__all__ = ["ChatModel", "create_chat_model", "read_answer"]
+__all__ = ["ChatModel", "Task", "ask_until", "create_chat_model", "read_answer"]
 
 MOST_TOKENS = 200
 MOST_BYTES = 4_000_000
+ATTEMPTS = 3
+COMPLAINT = "That is not the JSON object asked for, or it was cut off. Answer again, with the JSON object alone."
+LONGEST_REPEATED = 2_000
 OK = 200
 KEPT = frozenset({"type", "enum", "const", "$ref"})
 # What a server answers that does not know how to hold its model to a schema, or not to this one.
@@ -25,6 +29,8 @@ REFUSALS = frozenset({400, 404, 415, 422, 501})
 FENCE = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL)
 
 Answer = TypeVar("Answer", bound=BaseModel)
+Example = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""Data with its answer, as they are shown to a model before it is asked: small ones learn the form by it alone."""
 
 
 class Message(BaseModel, strict=True, hide_input_in_errors=True):
@@ -71,6 +77,7 @@ class ChatModel:
         data: Mapping[str, str],
         *,
         schema: type[BaseModel] | None = None,
+        example: Example | None = None,
         turns: Sequence[tuple[str, str]] = (),
         most_tokens: int = MOST_TOKENS,
         most_bytes: int = MOST_BYTES,
@@ -78,13 +85,15 @@ class ChatModel:
         """The body of the completion for a task, with the data as a JSON object of its own.
 
         The server is told the `schema` of the answer; one that refuses a request for that is asked without, from then
-        on. `turns` are what was said since, each with its role.
+        on. `example` is other data with its answer, shown as if it had been asked before, and `turns` are what was said
+        since, each with its role.
 
         Raises `ModelUnavailable` when the model does not answer, and `ModelInvalid` when the body is longer than
         `most_bytes`.
         """
-        told = json.dumps({name: encodable(value) for name, value in data.items()}, ensure_ascii=False)
-        messages = [("system", task), ("user", told), *turns]
+        shown = [] if example is None else [("user", _json(example[0])), ("assistant", _json(example[1]))]
+        told = _json({name: encodable(value) for name, value in data.items()})
+        messages = [("system", task), *shown, ("user", told), *turns]
         request: dict[str, object] = {
             "model": self._model,
             "temperature": 0,
@@ -125,6 +134,50 @@ class ChatModel:
         except (HTTPError, InvalidURL) as exc:
             raise ModelUnavailable(f"The {self.role} cannot be reached ({type(exc).__name__}).") from exc
         return response.status_code, bytes(body)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a model is told to do, the schema of its answer, an example, the bounds of an answer, and the complaint."""
+
+    told: str
+    schema: type[BaseModel]
+    unusable: str
+    example: Example | None = None
+    most_tokens: int = MOST_TOKENS
+    most_bytes: int = MOST_BYTES
+
+
+async def ask_until(chat: ChatModel, task: Task, data: Mapping[str, str], form: type[Answer]) -> Answer:
+    """The answer of a model in its form; one that is not in it is sent back with what is wrong, at most twice.
+
+    Raises `ModelUnavailable` when the model does not answer, and `ModelInvalid` when no answer is in the form.
+    """
+    turns: list[tuple[str, str]] = []
+    failed: ModelInvalid | None = None
+    for _ in range(ATTEMPTS):
+        body = await chat.ask(
+            task.told, data, schema=task.schema, example=task.example, turns=turns, most_tokens=task.most_tokens,
+            most_bytes=task.most_bytes,
+        )  # fmt: skip
+        try:
+            return read_answer(body, form, task.unusable)
+        except ModelInvalid as error:
+            failed = error
+            turns = [("assistant", _repeated(body)), ("user", COMPLAINT)]
+    raise failed or ModelInvalid(task.unusable)
+
+
+def _repeated(body: bytes) -> str:
+    """What the model said, as it is reminded of it."""
+    try:
+        return said_in(body)[:LONGEST_REPEATED] or "{}"
+    except ValidationError:
+        return "{}"
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def read_answer(body: bytes, form: type[Answer], complaint: str) -> Answer:
