@@ -177,7 +177,7 @@ def test_two_at_once_merge_once(memory: Ebbtide, open_store: Opener) -> None:
 
 def consolidate_and_die(dsn: str, token: str) -> None:
     """Stop for good in the middle of a merge, as a process does that is killed."""
-    import ebbtide.curation as module
+    import ebbtide.duplicates as module
 
     async def die(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Consolidation", "MarkdownExport", "Merge", "Reconciliation"]
+__all__ = ["Consolidation", "MarkdownExport", "Merge", "Reconciliation", "Unmerged"]
 
 
 class _Public(BaseModel):
@@ -15,25 +15,41 @@ class _Public(BaseModel):
 
 
 class Merge(_Public):
-    """One memory that stays, the fullest of those that say nearly the same, and the others, which it supersedes."""
+    """One memory that stays, the fullest of those that say nearly the same, and the others, which it supersedes.
 
-    kept: UUID
+    What a model makes is a `text` that is written as a memory of its own, which supersedes all of `merged`; before it
+    is written, `kept` is None.
+    """
+
+    kept: UUID | None
     merged: tuple[UUID, ...]
     namespace: str
     excerpt: str
+    text: str | None = None
+
+
+class Unmerged(_Public):
+    """Near duplicates that a model could not make one of, the reason, and the text that it said for them if any."""
+
+    ids: tuple[UUID, ...]
+    reason: str
+    text: str | None = None
 
 
 class Consolidation(_Public):
     """What a consolidation would merge, or has merged.
 
-    `held` are near duplicates that a legal hold leaves as they are. A dry run has a `token` that confirms just this
-    until `expires_at`.
+    `held` are near duplicates that a legal hold leaves as they are, `unmerged` those of which no model's text could be
+    taken, and `waiting` counts the groups that a model was not asked about in this call. A dry run has a `token` that
+    confirms just this until `expires_at`.
     """
 
     dry_run: bool
     count: int
     merges: tuple[Merge, ...] = ()
     held: tuple[UUID, ...] = ()
+    unmerged: tuple[Unmerged, ...] = ()
+    waiting: int = 0
     token: str | None = None
     expires_at: datetime | None = None
 

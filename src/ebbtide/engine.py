@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Database
     from ebbtide.db.migrate import StoreFacts
     from ebbtide.models.classifier import Classifier
+    from ebbtide.models.consolidator import Consolidator
     from ebbtide.models.extractor import Extractor
     from ebbtide.models.intents import IntentModel
     from ebbtide.models.protocols import Embedder, Reranker
@@ -59,6 +60,7 @@ class Engine:
     intent_model: IntentModel | None = None
     extractor: Extractor | None = None
     summariser: Summariser | None = None
+    consolidator: Consolidator | None = None
     intents: IntentCache = field(default_factory=IntentCache)
     reranker: Reranker | None = None
     reranks: RerankCache = field(default_factory=RerankCache)

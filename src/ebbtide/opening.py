@@ -25,6 +25,7 @@ from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
 from ebbtide.models import create_embedder
 from ebbtide.models.classifier import create_classifier
+from ebbtide.models.consolidator import create_consolidator
 from ebbtide.models.extractor import create_extractor
 from ebbtide.models.intents import create_intent_model
 from ebbtide.models.rerank import create_reranker
@@ -91,6 +92,11 @@ class Store:
             self.settings.summariser,
             api_key=self.settings.summariser_api_key,
             timeout_seconds=self.settings.summariser_timeout_seconds,
+        )
+        self.consolidator = create_consolidator(
+            self.settings.consolidator,
+            api_key=self.settings.consolidator_api_key,
+            timeout_seconds=self.settings.consolidator_timeout_seconds,
         )
         self._tokenizer = None if tokenizer is None else create_counter(None, None, tokenizer)
         judge = self.settings.reranker if isinstance(reranker, str) and not reranker else reranker
@@ -180,21 +186,16 @@ class Store:
         database = Database(dsn, self.settings, role=facts.role)
         await database.open()
         self._exits.push_async_callback(database.close)
-        if self.classifier is not None:
-            self._exits.push_async_callback(self.classifier.close)
-        if self.intent_model is not None:
-            self._exits.push_async_callback(self.intent_model.close)
-        if self.extractor is not None:
-            self._exits.push_async_callback(self.extractor.close)
-        if self.summariser is not None:
-            self._exits.push_async_callback(self.summariser.close)
+        for model in (self.classifier, self.intent_model, self.extractor, self.summariser, self.consolidator):
+            if model is not None:
+                self._exits.push_async_callback(model.close)
         if self._owns_reranker and self.reranker is not None:
             self._exits.push_async_callback(self.reranker.close)
         counter = self._tokenizer or create_counter(self.embedder, identity and identity.name)
         engine = Engine(
             database, facts, self.embedder, self.settings, self.clock, classifier=self.classifier,
             intent_model=self.intent_model, extractor=self.extractor, summariser=self.summariser,
-            reranker=self.reranker, counter=counter,
+            consolidator=self.consolidator, reranker=self.reranker, counter=counter,
             chance=Random(self.settings.chance_seed),
         )  # fmt: skip
         self._begin_background(engine)

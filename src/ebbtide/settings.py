@@ -91,6 +91,18 @@ class Settings(BaseModel):
         description="Summarise every night the branches of conversations with at least so many new turns, a count; "
         "0 leaves that to `episodes.summarise`.",
     )
+    consolidator: str | None = Field(
+        None,
+        description="The chat model that makes one text of near duplicates where `consolidate` is asked for that: "
+        "`http(s)://host/v1#model` of an OpenAI-compatible endpoint; `fake` in tests.",
+    )
+    consolidator_api_key: str | None = Field(None, repr=False, description="The bearer token sent to the consolidator.")
+    consolidator_timeout_seconds: float = Field(
+        60.0, gt=0, le=600, description="How long one answer of the consolidator may take, in seconds."
+    )
+    consolidate_nightly: bool = Field(
+        False, description="Merge near duplicates every night, by rules, in every tenant and for every agent."
+    )
     reranker: str | None = Field(
         None,
         description="The model that may order the best candidates anew: `fake`, the folder of a cross-encoder with "

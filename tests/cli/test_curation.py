@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 
 
@@ -40,3 +42,16 @@ def test_an_update_is_taken_back(ebbtide: Run) -> None:
     ebbtide("supersede", old, "Tea is at five")
     assert ebbtide("separate", old).out == f"unconfirmed  {old}  revision 3  Tea is at four\n"
     assert len(ebbtide("browse", "--json").json) == 2
+
+
+def test_a_model_makes_one_text_of_two(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EBBTIDE_CONSOLIDATOR", "fake")
+    told = "User likes the {} dark theme in the editor of the small office on the old desk"
+    for word in ("calm", "blue"):
+        ebbtide("remember", told.format(word))
+    planned = ebbtide("consolidate", "--by", "model", "--json").json
+    assert [one["kept"] for one in planned["merges"]] == [None]
+    shown = ebbtide("consolidate", "--by", "model", "--token", planned["token"]).out
+    assert "2 in one" in shown
+    assert planned["merges"][0]["text"] in shown.replace("\n", " ")
+    assert ebbtide("consolidate", "--by", "magic").code != 0

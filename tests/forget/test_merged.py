@@ -24,6 +24,7 @@ def merge(memory: Ebbtide) -> UUID:
     """Merge what can be; answers with what stays."""
     seen = memory.consolidate()
     (made,) = memory.consolidate(dry_run=False, token=seen.token).merges
+    assert made.kept is not None
     return made.kept
 
 

@@ -216,6 +216,20 @@ def test_the_speaker_may_stand_for_i() -> None:
     assert one.valid_from.isoformat() == "2020-01-01T00:00:00+00:00"
 
 
+@pytest.mark.parametrize(
+    ("text", "object_", "taken"),
+    [("My sister Lena lives in Oslo.", "Oslo", False), ("I and my sister Lena live in Oslo.", "Oslo", True),
+     ("My boss is Lena.", "Lena", True), ("My home is Oslo.", "Oslo", True)],
+)  # fmt: skip
+def test_what_is_said_of_somebody_else_is_not_said_of_the_speaker(text: str, object_: str, taken: bool) -> None:
+    said_of = fact(evidence=text, subject="Eva", object=object_, object_type=None, content=f"My {object_}, Eva.")
+    known = answer(said_of, entities=({"name": "Lena", "type": "PERSON"},))
+    found = held_to(Answer.model_validate(known), text, "Eva")
+
+    assert len(found.facts) == taken
+    assert taken or any("Lena" in one.reason for one in found.rejected)
+
+
 def test_a_date_that_the_text_does_not_have_is_left_out() -> None:
     assert held(fact(valid_from="2021-05-01")).facts[0].valid_from is None
     assert held(fact(valid_from="2020-13-01")).facts[0].valid_from is None

@@ -20,22 +20,28 @@ __all__ = ["consolidate", "export_markdown", "reconcile"]
 
 
 @click.command(short_help="Merge near duplicates, after showing them.")
+@click.option("--by", metavar="WAY", default="rules", help="`rules` (default), or `model` for one text of them all.")
 @click.option("--token", metavar="TOKEN", help="Merge what the run without it has shown.")
 @narrowing_options
 @with_store
-async def consolidate(memory: AsyncEbbtide, out: Output, token: str | None, **scope: Any) -> None:
+async def consolidate(memory: AsyncEbbtide, out: Output, by: str, token: str | None, **scope: Any) -> None:
     """Show which near duplicates would become one; with the --token of that, merge just these.
 
     `separate` brings one back that was merged.
     """
-    done = await memory.consolidate(dry_run=token is None, token=token, **tag_filter(scope))
+    done = await memory.consolidate(by=by, dry_run=token is None, token=token, **tag_filter(scope))
     out.answer(done, lambda console: show_consolidation(console, done))
 
 
 def show_consolidation(console: Console, done: Consolidation) -> None:
-    """Each merge in a line: what stays, and how many others say the same."""
+    """Each merge in a line: what stays, and how many others say the same; then what is left, and why."""
     for one in done.merges:
-        line(console, (f"{one.kept}  ", "bold"), f"+{len(one.merged)}  {one.namespace}  {one.excerpt}")
+        others = f"+{len(one.merged)}" if one.text is None else f"{len(one.merged)} in one"
+        line(console, (f"{one.kept or 'new'}  ", "bold"), f"{others}  {one.namespace}  {one.excerpt}")
+    for left in done.unmerged:
+        line(console, ("left  ", "bold yellow"), f"{' '.join(map(str, left.ids))}  {left.reason}")
+    if done.waiting:
+        paragraph(console, (f"{done.waiting:,} more groups wait for another run.", "dim"))
     line(console, (f"{done.count:,} to merge" if done.dry_run else f"{done.count:,} merged", "bold green"))
     if done.dry_run and done.count:
         paragraph(console, (f"Repeat with --token {done.token}", "dim"))

@@ -51,14 +51,18 @@ async def clear(
     going = [row.id for row in rows]
     await refuse_held(transaction, tenant, going, now)
     cleaned = defaultdict[UUID, Counter[str]](Counter)
+    left: list[UUID] = []
     if going:
+        left = [id_ for (id_,) in await transaction.all("forget.left_over", tenant=tenant, ids=going)]
         await transaction.run("forget.take_back", tenant=tenant, ids=going)
         cleaned = await _clean_derived(transaction, tenant, going)
     await transaction.run("forget.remove" if remove else "forget.bury", tenant=tenant, ids=list(ids), now=now)
     if going:
         await _drop_documents(transaction, tenant, rows, cleaned)
         heirs = heirs_of({row.id: row.superseded_by for row in rows})
+        await transaction.run("remember.keep_version", tenant=tenant, ids=left, now=now)
         await transaction.run("forget.relink", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
+        await transaction.run("forget.revive", tenant=tenant, ids=left, now=now)
         await _refresh_turns(transaction, tenant, rows)
         await _fence_sessions(transaction, tenant, rows, now)
     return [

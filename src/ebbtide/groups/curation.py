@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ebbtide import curation, markdown
+from ebbtide import consolidation, markdown, repair
 from ebbtide.curated import Consolidation, MarkdownExport, Reconciliation
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class CurationVerbs:
         labels: Sequence[str] | str | None = None,
         tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None = None,
         where: Filter | Mapping[str, Any] | None = None,
+        by: str = "rules",
         dry_run: bool = True,
         token: str | None = None,
     ) -> Consolidation:
@@ -39,19 +40,28 @@ class CurationVerbs:
         `separate` brings back. Both have to say the same of one user, subject and time, word by word: a number, a name
         or a negation more keeps them apart. Everything is merged in one transaction.
 
+        By a model, the chat model of the setting `consolidator` is asked for one text that keeps all that the near
+        duplicates say. It is written as a memory of its own that supersedes them, with the marks and the relations of
+        all, each in a transaction of its own, unless they changed meanwhile; `provenance` names them. It goes when one
+        of them is forgotten, and the others hold again. A text that has another number, date, name or negation than its
+        sources, leaves out what one says or adds to it is not taken: the group is left as it was and is in `unmerged`
+        with the reason, as one for which the model failed. What a person confirmed is not told anew, nor are those
+        that end at different moments. At most 50 groups are told in a call; `waiting` counts the others.
+
         Args:
             namespaces, kinds, labels, tags, where: as in `recall`.
+            by: `rules` or `model`; a token is for the way that it was made by.
             dry_run: only show.
             token: what the dry run gave; it holds for 15 minutes.
 
         Raises:
-            InvalidInput: a filter is malformed, or a real run has no token.
+            InvalidInput: a filter is malformed, a real run has no token, or no model is set.
             Conflict: the token has expired, or there is something else to merge now; nothing was done.
             Forbidden: the policy does not let the caller change one of them.
         """
-        return await curation.consolidate(
+        return await consolidation.consolidate(
             await self.engine(), self.caller, namespaces=namespaces, kinds=kinds, labels=labels, tags=tags,
-            where=where, dry_run=dry_run, token=token,
+            where=where, by=by, dry_run=dry_run, token=token,
         )  # fmt: skip
 
     async def reconcile(self: Handle, *, dry_run: bool = True) -> Reconciliation:
@@ -63,7 +73,7 @@ class CurationVerbs:
         Raises:
             ModelError: the embedder failed; what was repaired until then stays so.
         """
-        return await curation.reconcile(await self.engine(), self.caller, dry_run=dry_run)
+        return await repair.reconcile(await self.engine(), self.caller, dry_run=dry_run)
 
     async def export_markdown(
         self: Handle,

@@ -20,6 +20,7 @@ from ebbtide.db.owner import owner_connection, queue_connector
 from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
 from ebbtide.errors import EbbtideError, StaleRevision
+from ebbtide.jobs.consolidating import CONSOLIDATE, CONSOLIDATE_TENANT, consolidate, consolidate_tenant
 from ebbtide.jobs.embedding import RESUME_EMBEDDING, embed_pending, enqueue_resumption, resume_embedding
 from ebbtide.jobs.episodes import SUMMARISE, SUMMARISE_TENANT, summarise, summarise_tenant
 from ebbtide.jobs.extracting import extract_memories
@@ -76,6 +77,8 @@ TASKS = {
     FADE_TENANT: Task(fade_tenant),
     SUMMARISE: Task(summarise, schedule="47 3 * * *"),
     SUMMARISE_TENANT: Task(summarise_tenant),
+    CONSOLIDATE: Task(consolidate, schedule="7 4 * * *"),
+    CONSOLIDATE_TENANT: Task(consolidate_tenant),
 }
 
 

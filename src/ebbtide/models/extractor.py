@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Protocol, TypeVar
@@ -90,6 +91,8 @@ PLAIN = re.compile(r"[^\W_]+")
 FIRST_PERSON = re.compile(
     r"(?i)\b(?:i|me|my|mine|we|us|our|ich|mich|mir|mein\w*|wir|je|j['’]|moi|mon|ma|mes|yo|mi|me)\b"
 )
+# The speaker, and not only what belongs to one.
+ITSELF = re.compile(r"(?i)\b(?:i|me|we|us|ich|mich|mir|wir|je|j['’]|moi|yo)\b")
 
 
 class Extractor(Protocol):
@@ -283,7 +286,7 @@ def _fact(held: Held, given: Any, names: dict[str, Name]) -> FoundFact | None:
         return None
     evidence = Held(held.text[slice(*place)], held.speaker, place[0] + held.offset)
     subject = said.subject if said.subject and said.subject.strip() else None
-    missing = _not_said(held, evidence, said, subject)
+    missing = _not_said(held, evidence, said, subject, names)
     if missing is not None:
         held.reject(said.content, missing)
         return None
@@ -305,7 +308,7 @@ def _fact(held: Held, given: Any, names: dict[str, Name]) -> FoundFact | None:
     )
 
 
-def _not_said(held: Held, evidence: Held, said: SaidFact, subject: str | None) -> str | None:
+def _not_said(held: Held, evidence: Held, said: SaidFact, subject: str | None, names: Mapping[str, Name]) -> str | None:
     """What of a fact the text does not say, None where it says it all."""
     if subject is None and FIRST_PERSON.search(evidence.text) is None:
         return "It says of nobody."
@@ -313,6 +316,8 @@ def _not_said(held: Held, evidence: Held, said: SaidFact, subject: str | None) -
         speaks = _is_speaker(held, subject) and FIRST_PERSON.search(evidence.text) is not None
         if not speaks and held.find(subject) is None:
             return f"The text has no {subject[:60]!r}."
+        if speaks and (other := _someone_else(evidence, said, names)) is not None:
+            return f"It may be said of {other[:60]!r}."
     if evidence.find(said.object) is None:
         return f"Its evidence has no {said.object[:60]!r}."
     if not _restates(held, said):
@@ -325,6 +330,14 @@ def _not_said(held: Held, evidence: Held, said: SaidFact, subject: str | None) -
         if named and word.casefold().removesuffix("'s").removesuffix("’s") not in words:
             return f"The text has no {word[:60]!r}."
     return None
+
+
+def _someone_else(evidence: Held, said: SaidFact, names: Mapping[str, Name]) -> str | None:
+    """A person that evidence may be about and not its speaker, who is only in its "my": "my sister Ann lives there"."""
+    if ITSELF.search(evidence.text) is not None:
+        return None
+    people = (one for one, name in names.items() if name.type == "PERSON" and evidence.find(one) is not None)
+    return next((one for one in people if one.casefold() not in said.object.casefold()), None)
 
 
 def _restates(held: Held, said: SaidFact) -> bool:

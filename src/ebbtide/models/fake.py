@@ -1,4 +1,4 @@
-"""An embedder, a reranker and an extractor for tests: no model, and the same on every machine."""
+"""An embedder, a reranker, an extractor and a consolidator for tests: no model, and the same on every machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ebbtide.models.vectors import unit_rows
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["FakeEmbedder", "FakeExtractor", "FakeReranker"]
+__all__ = ["FakeConsolidator", "FakeEmbedder", "FakeExtractor", "FakeReranker"]
 
 LEAST_DIMENSION = 16
 WORDS_CACHED = 32_768
@@ -117,6 +117,28 @@ class FakeExtractor:
             facts.append(said)
         named = {name.text: name for fact in facts for name in (fact.subject, fact.object_name) if name is not None}
         return Findings(tuple(facts), tuple(named.values()))
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class FakeConsolidator:
+    """Deterministic merges without a model: the longest text, and in brackets the words that only the others have.
+
+    "Ann likes tea" and "Ann likes hot tea" become "Ann likes hot tea".
+    """
+
+    @property
+    def name(self) -> str:
+        """`model:fake`."""
+        return "model:fake"
+
+    async def merge(self, texts: Sequence[str]) -> str:
+        """One text that has the words of all."""
+        longest, *others = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+        known = {stem(word) for word in WORD.findall(longest)}
+        missing = {stem(word): word for text in others for word in WORD.findall(text) if stem(word) not in known}
+        return f"{longest.rstrip('.')} ({' '.join(missing.values())})" if missing else longest
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -65,6 +65,22 @@ USING unnest(%(kept_ids)s::uuid[], %(other_ids)s::uuid[]) AS c(kept_id, other_id
 WHERE t.tenant_id = %(tenant)s AND t.memory_id = c.kept_id
   AND NOT EXISTS (SELECT FROM memory_origin g WHERE g.tenant_id = %(tenant)s AND g.memory_id = c.other_id);
 
+-- name: spoken
+-- By which names memories speak of entities.
+SELECT DISTINCT u.alias_id FROM alias_source u WHERE u.tenant_id = %(tenant)s AND u.memory_id = ANY(%(ids)s::uuid[]) ORDER BY u.alias_id;
+
+-- name: related
+-- What memories say holds between entities.
+SELECT DISTINCT r.subject_id, r.predicate, r.object_id FROM relation r
+WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[]) AND NOT r.derived
+ORDER BY r.subject_id, r.predicate, r.object_id;
+
+-- name: agents
+-- The agents that have near duplicates.
+SELECT DISTINCT m.agent_id FROM memory_link l JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = l.memory_id
+WHERE l.tenant_id = %(tenant)s AND l.kind = 'near_duplicate' AND m.status = 'active' AND m.superseded_by IS NULL
+ORDER BY m.agent_id;
+
 -- name: mark_pending
 -- Marks memories that have no vector, so that they are embedded; answers with how many wait in all.
 WITH marked AS (

@@ -70,6 +70,24 @@ SET superseded_by = o.heir,
                   THEN 'archived' ELSE m.status END
 FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id;
 
+-- name: left_over
+-- What stays of the sources that one text took the place of, where that text goes since another of its sources does.
+SELECT s.id FROM memory_origin t JOIN memory s ON s.tenant_id = %(tenant)s AND s.id = t.source_id
+WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) AND t.whole AND s.superseded_by = t.memory_id
+  AND s.id <> ALL(%(ids)s::uuid[]) AND s.status <> 'tombstoned'
+  AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = t.memory_id AND o.source_id = ANY(%(ids)s::uuid[]))
+ORDER BY s.id FOR NO KEY UPDATE OF s;
+
+-- name: revive
+-- Lets memories hold again as they did before they were superseded, where nothing takes their place any more.
+UPDATE memory m
+SET maturity = v.maturity, confirmed_at = v.confirmed_at, invalidated_at = v.invalidated_at, revision = m.revision + 1,
+    updated_at = %(now)s, current_since = greatest(%(now)s, m.current_since)
+FROM (SELECT DISTINCT ON (e.id) e.id, e.maturity, e.confirmed_at, e.invalidated_at FROM memory_version e
+      WHERE e.tenant_id = %(tenant)s AND e.id = ANY(%(ids)s::uuid[]) AND e.maturity <> 'superseded'
+      ORDER BY e.id, e.revision DESC) v
+WHERE m.tenant_id = %(tenant)s AND m.id = v.id AND m.superseded_by IS NULL AND m.maturity = 'superseded';
+
 -- fragment: marks
 CROSS JOIN LATERAL (
     SELECT 'tag' AS kind, t AS key, 'null'::jsonb AS value FROM unnest(s.tags) AS t
