@@ -68,7 +68,8 @@ asked AS MATERIALIZED (
 
 -- fragment: score
 -- The first eight terms one by one, since a subquery over them costs more in each row than what it works out.
-nullif(CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[1]) THEN (SELECT (%(idfs)s::float8[])[1]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[1])) ELSE 0 END
+CASE WHEN m.search @@ %(any_term)s::tsquery THEN
+    CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[1]) THEN (SELECT (%(idfs)s::float8[])[1]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[1])) ELSE 0 END
   + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[2]) THEN (SELECT (%(idfs)s::float8[])[2]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[2])) ELSE 0 END
   + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[3]) THEN (SELECT (%(idfs)s::float8[])[3]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[3])) ELSE 0 END
   + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[4]) THEN (SELECT (%(idfs)s::float8[])[4]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[4])) ELSE 0 END
@@ -77,7 +78,8 @@ nullif(CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[1]) THEN (SELECT (%(
   + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[7]) THEN (SELECT (%(idfs)s::float8[])[7]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[7])) ELSE 0 END
   + CASE WHEN m.search @@ (SELECT (%(terms)s::tsquery[])[8]) THEN (SELECT (%(idfs)s::float8[])[8]) * ts_rank(m.search, (SELECT (%(terms)s::tsquery[])[8])) ELSE 0 END
   + CASE WHEN (SELECT cardinality(%(terms)s::tsquery[]) > 8)
-         THEN coalesce((SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked WHERE m.search @@ asked.query), 0) ELSE 0 END, 0)
+         THEN coalesce((SELECT sum(asked.idf * ts_rank(m.search, asked.query)) FROM asked WHERE m.search @@ asked.query), 0) ELSE 0 END
+END
 
 -- fragment: nearness
 pool.distance + %(context_weight)s::float8 * coalesce(pool.context_distance, pool.distance)
@@ -272,10 +274,11 @@ WHERE {{readable}} AND m.id = ANY(ARRAY(SELECT id FROM chain)) AND NOT m.id = AN
 
 -- name: rows
 -- The memories of the final hits, whole, their tokens by the store's counter, the revision of what the tenant laid down, and whether
--- the agent has an unsettled conflict.
+-- an unsettled conflict may be about any of them.
 SELECT {{memory_row}}, CASE WHEN m.counted_by = %(counter)s THEN m.tokens END,
        (SELECT t.governance FROM tenant t WHERE t.tenant_id = %(tenant)s),
-       (SELECT EXISTS (SELECT FROM conflict c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.resolution IS NULL))
+       (SELECT EXISTS (SELECT FROM conflict c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.resolution IS NULL
+                       AND (c.older_id = ANY(%(ids)s::uuid[]) OR c.newer_id = ANY(%(ids)s::uuid[]))))
 -- The ids once more, since without them the whole tenant's strengths may be read for a few rows.
 FROM {{source}} LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id AND s.memory_id = ANY(%(ids)s::uuid[])
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]);
