@@ -44,6 +44,8 @@ SETTINGS = {
     "max_wal_size": "1GB",
     "random_page_cost": "1.1",
     "jit": "off",
+    # After a bulk load, plans are made for the tables as they were until the server looks at them again.
+    "autovacuum_naptime": "15s",
     # A program that was killed must not leave a long query running.
     "client_connection_check_interval": "5s",
     "timezone": "UTC",
