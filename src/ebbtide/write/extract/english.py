@@ -264,6 +264,19 @@ ENGLISH = Language(
         """
     ),
     having=frozenset({"have", "has", "'ve", "'s"}),
+    splitting=listed(
+        """
+        divorced divorce divorcing separated separate split until till ended annulled died dead widowed broke ex former
+        left
+        """
+    ),
+    leaving=listed(
+        """
+        left leaving quit quitting resigned resigning fired retired dismissed sacked laid until till ended stopped
+        dropped graduated finished returned returning
+        """
+    ),
+    moving=listed("moved moving relocated relocating joined joining switched switching"),
     doubting=listed(
         """
         if unless whether maybe perhaps probably possibly presumably apparently allegedly supposedly reportedly

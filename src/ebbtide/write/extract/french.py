@@ -47,11 +47,14 @@ FRENCH = Language(
     my=frozenset({"mon", "ma"}),
     adverbs=listed("maintenant actuellement aussi toujours vraiment désormais"),
     having=frozenset(),
+    splitting=listed("divorcé divorcée divorcés séparé séparée séparés jusqu' jusqu'en jusque mort décédé quitté"),
+    leaving=listed("quitté quittée démissionné jusqu' jusqu'en jusque parti partie retourné retournée"),
+    moving=listed("déménagé"),
     doubting=listed(
         """
         si peut-être probablement sûrement apparemment prétendument soi-disant paraît semble selon imagine imaginons
         supposons dit disent disait croit crois croyais pense pensais pensait espère espérait entendu rumeur rêvé
-        aimerais voudrais voudrait pourrait pourrais serait demande faux que qu'
+        exemple hypothétiquement aimerais voudrais voudrait pourrait pourrais serait demande faux que qu'
         """
     ),
     leading=listed("quand lorsque avant après dès jadis autrefois presque"),

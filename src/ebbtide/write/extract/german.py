@@ -61,12 +61,16 @@ GERMAN = Language(
     my=frozenset({"mein", "meine"}),
     adverbs=listed("jetzt derzeit aktuell momentan auch noch immer schon wirklich sehr inzwischen mittlerweile"),
     having=frozenset(),
+    splitting=listed("geschieden scheiden trennten getrennt bis gestorben starb verlassen verließ"),
+    leaving=listed("bis verließ verlassen kündigte gekündigt beendete beendet zurück"),
+    moving=listed("zog zogen gezogen wechselte"),
     doubting=listed(
         """
         wenn falls ob vielleicht vermutlich wahrscheinlich möglicherweise angeblich anscheinend scheinbar eventuell
         wohl hoffentlich angenommen würde würden könnte könnten hätte wäre sagt sagte sagen erzählt erzählte behauptet
         behauptete meint meinte glaubt glaube glaubte denke denkt dachte hörte gehört gerücht wünschte wünsche hoffe
-        hofft träumte frage fragt laut stell falsch sofern sobald möchte möchten will wollen wollte
+        hofft träumte frage fragt laut stell falsch beispiel beispielsweise hypothetisch
+        fiktiv sofern sobald möchte möchten will wollen wollte
         """
     ),
     leading=listed("als bevor nachdem bis sobald früher einst damals kaum fast beinahe"),

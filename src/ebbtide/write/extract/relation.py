@@ -102,6 +102,9 @@ class Language:
         being, owned: what stands between these and what they are, and how a sentence tells that.
         called_words, called: the same for being called.
         drops_i: whether the verb alone may say "I".
+        splitting: words by which a bond between two people ends.
+        leaving: words by which what began with a company, a project or a place ends.
+        moving: words by which it does because another one takes its place.
     """
 
     code: str
@@ -129,6 +132,9 @@ class Language:
     called_words: frozenset[str] = frozenset()
     called: str = "is called"
     drops_i: bool = False
+    splitting: frozenset[str] = frozenset()
+    leaving: frozenset[str] = frozenset()
+    moving: frozenset[str] = frozenset()
 
     @property
     def belonging_words(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from ebbtide.knowledge import EntityType
 from ebbtide.write.extract.belongings import belonging_at
 from ebbtide.write.extract.certainty import is_certain, is_doubted
 from ebbtide.write.extract.clauses import SPEAKER, Part, Subject, object_of, subjects_of
+from ebbtide.write.extract.endings import is_ended
 from ebbtide.write.extract.english import ENGLISH
 from ebbtide.write.extract.french import FRENCH
 from ebbtide.write.extract.german import GERMAN
@@ -196,7 +197,12 @@ def _said(reading: Reading, phrase: Phrase, place: int, behind: int) -> list[Fou
     if parts:
         reading.before.append((parts[-1][1].behind, subjects[-1]))
     rule = " ".join(phrase.words)
-    made = [_fact(reading, rule, relation, subject, part) for subject in subjects for relation, part in parts]
+    made = [
+        _fact(reading, rule, relation, subject, part)
+        for subject in subjects
+        for relation, part in parts
+        if not is_ended(words, reading.names, sentence, language, relation, subject, part)
+    ]
     return [fact for fact in made if fact is not None]
 
 
@@ -209,6 +215,7 @@ def _belonging(reading: Reading, language: Language, place: int) -> list[FoundFa
         _fact(reading, one.rule, one.relation, one.subject, one.part)
         for one in found
         if reading.may_say([one.subject], place, language)
+        and not is_ended(reading.words, reading.names, reading.sentence, language, one.relation, one.subject, one.part)
     ]
     return [fact for fact in made if fact is not None]
 

@@ -39,11 +39,14 @@ SPANISH = Language(
     my=frozenset({"mi"}),
     adverbs=listed("ahora actualmente también siempre realmente"),
     having=frozenset(),
+    splitting=listed("divorció divorciaron divorciado divorciada separó separaron hasta murió dejó"),
+    leaving=listed("dejó dejé renunció renuncié hasta volvió volví"),
+    moving=listed("mudó mudé mudaron mudamos"),
     doubting=listed(
         """
         si quizás quizá tal acaso probablemente posiblemente supuestamente aparentemente parece según imagina imagine
         supongamos supongo dice dicen dijo dijeron cree creo creía piensa pienso pensaba espero espera oí rumor soñé
-        ojalá quisiera querría podría sería pregunta falso que
+        ejemplo hipotéticamente ojalá quisiera querría podría sería pregunta falso que
         """
     ),
     leading=listed("cuando antes después mientras casi apenas"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ebbtide.write.extract.examples import shown_in
+
 __all__ = ["Sentence", "Words", "sentences_of", "words_of"]
 
 TOKEN = re.compile(
@@ -31,7 +33,10 @@ LIST_MARKS = frozenset("-*•>#|")
 
 @dataclass(slots=True)
 class Words:
-    """The words and marks of a text: each as written, in lower case, and its place; `quoted` are those in quotes."""
+    """The words and marks of a text: each as written, in lower case, and its place.
+
+    `quoted` are those in quotes, in code and in examples.
+    """
 
     text: str
     words: list[str] = field(default_factory=list[str])
@@ -73,7 +78,7 @@ def words_of(text: str) -> Words:
         lower.append(word.lower())
         starts.append(start)
         ends.append(end)
-    found.quoted = quoted_in(found)
+    found.quoted = quoted_in(found) | shown_in(found)
     return found
 
 
