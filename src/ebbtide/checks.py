@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -33,12 +34,15 @@ __all__ = [
     "check_vector",
     "check_whole",
     "check_word",
+    "written_json",
 ]
 
 LONGEST_WORD = 200
 LONGEST_ID = 200
 MOST_WORDS = 200
 SEGMENT_FORBIDDEN = frozenset(".*%${}")
+
+Json = TypeVar("Json", list[Any], dict[str, Any])
 
 
 def check_text(text: Any, field: str, longest: int) -> str:
@@ -65,11 +69,15 @@ def check_text(text: Any, field: str, longest: int) -> str:
 
 
 def check_texts(values: Any, field: str) -> tuple[str, ...]:
-    """A list of short texts, or one comma-separated string; blanks dropped, order kept, repeats removed."""
+    """A list of short texts, or one comma-separated string; blanks dropped, order kept, repeats removed.
+
+    A string that is a JSON list is that list: some tools send their arguments so.
+    """
     if values is None:
         return ()
     if isinstance(values, str):
-        values = values.split(",")
+        written = written_json(values, list)
+        values = values.split(",") if written is None else written
     if not isinstance(values, Sequence) and not isinstance(values, set | frozenset):
         raise InvalidInput(
             f"{field} must be a list of strings.", field=field, remedy='Give a list such as ["a", "b"], or "a, b".'
@@ -81,6 +89,17 @@ def check_texts(values: Any, field: str) -> tuple[str, ...]:
             f"{field} has {len(unique)} entries; at most {MOST_WORDS} are kept.", field=field, remedy="Give fewer."
         )
     return unique
+
+
+def written_json(text: str, sort: type[Json]) -> Json | None:
+    """The JSON list or object that a text is; None where it is anything else."""
+    if not text.lstrip().startswith("[" if sort is list else "{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, sort) else None
 
 
 def check_moment(value: Any, field: str, timezone: str = "UTC") -> datetime | None:
@@ -137,6 +156,10 @@ def check_json(value: Any, field: str, depth: int = 0) -> None:
         check_text(value, field, 1_000_000)
     elif isinstance(value, Mapping):
         for key, inner in cast("Mapping[Any, Any]", value).items():
+            if not isinstance(key, str):
+                raise InvalidInput(
+                    f"{field} has the key {shown(key, 40)}, which is no text.", field=field, remedy="Write it as text."
+                )
             check_text(key, field, LONGEST_WORD)
             check_json(inner, field, depth + 1)
     elif isinstance(value, list | tuple):
@@ -147,8 +170,11 @@ def check_json(value: Any, field: str, depth: int = 0) -> None:
 def check_whole(value: Any, field: str, least: int, most: int) -> int:
     """A whole number from `least` to `most`; True and False are none."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        wrong = "is no whole number" if isinstance(value, bool) or not isinstance(value, int) else "is out of range"
         raise InvalidInput(
-            f"{field} is out of range.", field=field, remedy=f"Give a whole number from {least:,} to {most:,}."
+            f"{field} {wrong}: {shown(value, 40)}.",
+            field=field,
+            remedy=f"Give a whole number from {least:,} to {most:,}.",
         )
     return value
 

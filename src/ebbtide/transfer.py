@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -184,6 +185,8 @@ async def _batches(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIt
     line = 0
     async for record in _each(records):
         line += 1
+        if line == 1:
+            record = without_mark(record)
         if not isinstance(cast("object", record), Mapping | str | bytes):
             raise InvalidInput(
                 f"Line {line} is {shown(record)}.", field=f"line {line}", remedy="Give lines of JSON, or mappings."
@@ -195,6 +198,13 @@ async def _batches(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIt
             batch = []
     if batch:
         yield batch
+
+
+def without_mark(record: Record) -> Record:
+    """The first line of a file without the mark by which some editors tell that it is Unicode."""
+    if isinstance(record, str):
+        return record.removeprefix("\ufeff")
+    return record.removeprefix(BOM_UTF8) if isinstance(record, bytes) else record
 
 
 async def _each(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncIterator[Record]:

@@ -63,3 +63,19 @@ def test_what_is_seen_as_one_is_not_torn_apart(joined: str) -> None:
 def test_flags_stay_pairs() -> None:
     text = "🇨🇭🇳🇴🇯🇵"
     assert [safe_cut(text, at) for at in range(2, 7)] == [2, 2, 4, 4, 6]
+
+
+@pytest.mark.parametrize("length", [1, 7, 64, 1_000_000])
+def test_a_word_without_end_is_measured_a_part_at_a_time(length: int) -> None:
+    text = "漢" * length
+    measured = 0
+
+    def measure(part: str) -> int:
+        nonlocal measured
+        measured += len(part)
+        return len(part)
+
+    parts = list(pieces(text, measure, 500))
+    assert "".join(parts) == text
+    assert max(map(len, parts)) <= 500
+    assert measured < 25 * length + 100

@@ -236,7 +236,7 @@ def read_input(source: str | None, field: str) -> str:
     if source is None and sys.stdin.isatty():
         raise InvalidInput(f"No {field} was given.", field=field, remedy="Give it as an argument, or pipe it in.")
     try:
-        return (sys.stdin.buffer.read() if source in (None, "-") else Path(source).read_bytes()).decode()
+        return (sys.stdin.buffer.read() if source in (None, "-") else Path(source).read_bytes()).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"The {field} is not UTF-8.", field=field, remedy="Convert it to UTF-8 first.") from error
     except (OSError, ValueError) as error:

@@ -180,7 +180,7 @@ def read_receipt(given: str) -> Any:
     if given.lstrip().startswith("{"):
         return parse_json(given, "receipt")
     path = Path(given)
-    return read_receipt(path.read_text(encoding="utf-8").strip()) if path.is_file() else given
+    return read_receipt(path.read_text(encoding="utf-8-sig").strip()) if path.is_file() else given
 
 
 def show_verdict(console: Console, problems: tuple[str, ...]) -> None:

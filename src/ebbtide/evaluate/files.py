@@ -26,7 +26,7 @@ Shape = TypeVar("Shape")
 def parse(path: Path, shape: type[Shape]) -> Shape:
     """The JSON of a file as `shape`. Raises `InvalidInput` for a file that cannot be read or has another form."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise refusal(path, "", f"cannot be read: {error.strerror}", "Check the path and its permissions.") from error
     except UnicodeDecodeError as error:

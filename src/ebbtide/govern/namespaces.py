@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from ebbtide.checks import check_text
+from ebbtide.checks import check_text, written_json
 from ebbtide.errors import InvalidInput
 from ebbtide.text import shows_all
 
@@ -151,7 +151,7 @@ def granted_scope(access: Access, *, tool: bool) -> NamespaceScope:
 
 
 def _asked_scope(patterns: Sequence[str] | str) -> NamespaceScope:
-    listed = [patterns] if isinstance(patterns, str) else patterns
+    listed = written_json(patterns, list) or [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(listed, list | tuple | set | frozenset) or not listed:
         raise InvalidInput(
             "namespaces must be one pattern or a list of at least one.",

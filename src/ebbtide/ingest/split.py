@@ -68,20 +68,28 @@ def _cut_at(text: str, boundary: re.Pattern[str]) -> Iterator[str]:
 
 
 def _characters(text: str, measure: Measure, limit: int) -> Iterator[str]:
-    while text:
-        if measure(text) <= limit:
-            yield text
-            return
-        low, high = 1, len(text)
-        while high - low > max(1, low // 8):
-            middle = (low + high) // 2
-            if measure(text[:middle]) <= limit:
-                low = middle
-            else:
-                high = middle
-        at = safe_cut(text, low)
-        yield text[:at]
-        text = text[at:]
+    start = 0
+    while start < len(text):
+        # The rest may be a million characters: no more of it is measured than a part could have.
+        reach = limit
+        while start + reach < len(text) and measure(text[start : start + reach]) <= limit:
+            reach *= 2
+        rest = text[start : start + reach]
+        at = len(rest) if measure(rest) <= limit else safe_cut(rest, _longest(rest, measure, limit))
+        yield rest[:at]
+        start += at
+
+
+def _longest(text: str, measure: Measure, limit: int) -> int:
+    """Of how many characters a beginning of the text fits, to an eighth."""
+    low, high = 1, len(text)
+    while high - low > max(1, low // 8):
+        middle = (low + high) // 2
+        if measure(text[:middle]) <= limit:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def safe_cut(text: str, at: int) -> int:

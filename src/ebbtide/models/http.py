@@ -16,6 +16,7 @@ from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
 from ebbtide.models.answers import read_vectors, seconds_to_wait, server_message
 from ebbtide.models.batches import run_batches
 from ebbtide.models.protocols import ModelIdentity
+from ebbtide.models.tokens import estimated
 from ebbtide.models.vectors import encodable
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ class HttpEmbedder:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """An estimate, as the tokenizer is the server's: a quarter of the characters, rounded up."""
-        return (len(text) + 3) // 4
+        """An estimate, as the tokenizer is the server's: see `ebbtide.models.tokens.estimated`."""
+        return estimated(text)
 
     async def close(self) -> None:
         """Close the connections."""

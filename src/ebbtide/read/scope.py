@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from ebbtide.checks import check_flag, check_moment, check_texts, check_timezone, check_word
+from ebbtide.checks import check_flag, check_moment, check_texts, check_timezone, check_word, written_json
 from ebbtide.db.arrays import text_array
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import NamespaceScope, read_scope
@@ -189,6 +189,8 @@ def _kinds(kinds: Sequence[str] | str | None) -> tuple[str, ...] | None:
 
 def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> TagFilter:
     """A list means all of them; an object may say any, all, none and exact."""
+    if isinstance(tags, str):
+        tags = written_json(tags, dict) or tags
     if tags is None:
         return ANY_TAGS
     if isinstance(tags, TagFilter):
@@ -198,7 +200,8 @@ def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> T
         return TagFilter(all=check_texts(tags, "tags") or None)
     try:
         lists = {name: check_texts(value, f"tags.{shown(name)}") for name, value in tags.items()}
-        return TagFilter.model_validate(lists)
+        # All of no tags, or none of no tags, is what every memory has: no filter.
+        return TagFilter.model_validate({name: v for name, v in lists.items() if v or name not in ("all", "none")})
     except ValidationError as error:
         raise InvalidInput(
             "tags has an unknown entry.",
