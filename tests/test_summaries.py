@@ -170,7 +170,8 @@ async def test_a_forgetting_wins_over_a_late_summary(async_memory: AsyncEbbtide)
 
 def test_what_a_model_says_wrongly_changes_nothing(open_store: Opener) -> None:
     with serve() as endpoint:
-        endpoint.script = [completion("no JSON"), completion(json.dumps({"summary": "Fine.", "topics": ["a"]}))]
+        right = completion(json.dumps({"summary": "Fine.", "topics": ["a"]}))
+        endpoint.script = [completion("no JSON")] * 4 + [right]
         memory = open_store(settings=SETTINGS.model_copy(update={"summariser": f"{endpoint.url}#m"}), chat="c1")
         memory.episodes.add(TALK[0])
         with pytest.raises(ModelInvalid):
@@ -178,6 +179,7 @@ def test_what_a_model_says_wrongly_changes_nothing(open_store: Opener) -> None:
         assert memory.browse(kinds=["episode"]) == []
         assert memory.episodes.summarise().memory.content == "Fine."
         assert endpoint.requests[-1]["max_tokens"] == 1_000
+        assert len(endpoint.requests) == 5
 
 
 def completion(said: str) -> Reply:

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["serving"]
 
-CONTEXT_TOKENS = 4_096
+CONTEXT_TOKENS = 8_192
 
 
 @contextmanager

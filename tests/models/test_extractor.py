@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -316,15 +315,3 @@ def test_a_model_that_fails_on_one_text_loses_no_other(open_store: Opener, endpo
     assert (failed.read, failed.failed) == (1, 1)
     assert "status 500" in str(failed.texts[0].error)
     assert len(memory.browse()) == 1
-
-
-@pytest.mark.skipif("EBBTIDE_TEST_CHAT_MODEL" not in os.environ, reason="no chat model is given")
-async def test_a_real_model_reads_a_plain_text() -> None:
-    from tests.models.local_chat import serving
-
-    with serving(os.environ["EBBTIDE_TEST_CHAT_MODEL"]) as url:
-        one = HttpExtractor(ChatModel(url, "local", timeout_seconds=600), "local")
-        found = await one.extract("Ann works at Acme. She lives in Oslo.", speaker=None, observed_at=None)
-        await one.close()
-    for said_fact in found.facts:
-        assert "Ann works at Acme. She lives in Oslo."[said_fact.start : said_fact.end]
