@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast, get_args
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ebbtide.errors import InvalidInput
+from ebbtide.values import Value
 
 __all__ = ["SECTIONS", "STYLES", "ContextBlock", "Engagement", "Omission", "Reason", "Section", "Style"]
 
@@ -23,11 +24,7 @@ Reason: TypeAlias = Literal[
 ]
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Omission(_Public):
+class Omission(Value):
     """One entry that a block shows in part or not at all.
 
     `tokens` is its length as an entry. The `reason` is that it is larger than the whole budget or than its section's
@@ -42,14 +39,14 @@ class Omission(_Public):
     reason: Reason
 
 
-class Engagement(_Public):
+class Engagement(Value):
     """How a user takes to memories of other topics: `alpha` - 1 times engaged with them, `beta` - 1 times not."""
 
     alpha: float
     beta: float
 
 
-class ContextBlock(_Public):
+class ContextBlock(Value):
     """A block of memories for the end of the last user message. `str()` gives its text.
 
     `tokens` is the count of the whole block, markers and notes included, and `sections` that of each section's text.

@@ -6,18 +6,13 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
-
 from ebbtide.types import Memory
+from ebbtide.values import Value
 
 __all__ = ["Branch", "Chat", "Episode", "Turn"]
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Turn(_Public):
+class Turn(Value):
     """One turn of a conversation, which is a memory at a place.
 
     `branch` is the one it was said on, which others may share. `place` grows along a branch, from 0, with gaps. `role`
@@ -39,7 +34,7 @@ class Turn(_Public):
         return self.memory.id
 
 
-class Branch(_Public):
+class Branch(Value):
     """One branch of a conversation.
 
     It has the turns of its `parent` up to the place `forked_after`, -1 for none of them, and `turns` of its own.
@@ -55,7 +50,7 @@ class Branch(_Public):
     last_at: datetime | None
 
 
-class Chat(_Public):
+class Chat(Value):
     """A conversation: how many branches and turns it has, and when the last turn was written."""
 
     chat: str
@@ -64,7 +59,7 @@ class Chat(_Public):
     last_at: datetime
 
 
-class Episode(_Public):
+class Episode(Value):
     """The summary of a branch, and what became of it.
 
     `stored` is new, `revised` goes on from the one before, `unchanged` had nothing new to tell; `nothing` was said, or

@@ -5,16 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from ebbtide.values import Value
 
 __all__ = ["Consolidation", "MarkdownExport", "Merge", "Reconciliation", "Unmerged"]
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Merge(_Public):
+class Merge(Value):
     """One memory that stays, the fullest of those that say nearly the same, and the others, which it supersedes.
 
     What a model makes is a `text` that is written as a memory of its own, which supersedes all of `merged`; before it
@@ -28,7 +24,7 @@ class Merge(_Public):
     text: str | None = None
 
 
-class Unmerged(_Public):
+class Unmerged(Value):
     """Near duplicates that a model could not make one of, the reason, and the text that it said for them if any."""
 
     ids: tuple[UUID, ...]
@@ -36,7 +32,7 @@ class Unmerged(_Public):
     text: str | None = None
 
 
-class Consolidation(_Public):
+class Consolidation(Value):
     """What a consolidation would merge, or has merged.
 
     `held` are near duplicates that a legal hold leaves as they are, `unmerged` those of which no model's text could be
@@ -54,7 +50,7 @@ class Consolidation(_Public):
     expires_at: datetime | None = None
 
 
-class Reconciliation(_Public):
+class Reconciliation(Value):
     """What was wrong or missing in the tenant's derived rows and was repaired; a dry run only counts.
 
     Attributes:
@@ -84,7 +80,7 @@ class Reconciliation(_Public):
         )
 
 
-class MarkdownExport(_Public):
+class MarkdownExport(Value):
     """The files that were written, below `folder`, and how many memories are in them."""
 
     folder: str

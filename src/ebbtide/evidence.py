@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from ebbtide.values import Value
 
 __all__ = [
     "AUDIT_ACTIONS",
@@ -30,11 +32,7 @@ AuditAction = Literal["read", "write", "update", "delete", "status", "warning"]
 AUDIT_ACTIONS: tuple[str, ...] = get_args(AuditAction)
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Link(_Public):
+class _Link(Value):
     """A link of a tenant's chain of receipts: digest = sha256(previous digest || body), both digests in hex."""
 
     receipt_id: UUID
@@ -80,7 +78,7 @@ class Erasure(_Link):
     audit_ids: tuple[UUID, ...]
 
 
-class Candidate(_Public):
+class Candidate(Value):
     """A memory that a filter meets: its revision, its place, and the first 200 characters of what it says."""
 
     id: UUID
@@ -90,7 +88,7 @@ class Candidate(_Public):
     excerpt: str
 
 
-class Forgetting(_Public):
+class Forgetting(Value):
     """What `forget_where` would forget, or forgot.
 
     `count` memories meet the filter, `ids` are theirs and `candidates` the first hundred; `derived` are those that were
@@ -109,7 +107,7 @@ class Forgetting(_Public):
     receipts: tuple[Receipt, ...] = ()
 
 
-class Provenance(_Public):
+class Provenance(Value):
     """What a memory was made from and what was made from it, as far as the caller may see either.
 
     A `whole` one, such as a summary, goes when any of its `sources` is forgotten; another one with the last of them.
@@ -122,7 +120,7 @@ class Provenance(_Public):
     derived: tuple[UUID, ...]
 
 
-class ReceiptCheck(_Public):
+class ReceiptCheck(Value):
     """Whether a receipt holds: `problems` says what is left or altered, `places` counts the rows left in each."""
 
     valid: bool
@@ -130,7 +128,7 @@ class ReceiptCheck(_Public):
     places: dict[str, int]
 
 
-class Hold(_Public):
+class Hold(Value):
     """What may not be forgotten while the hold lasts: memories by their ids, all of a user, or all that meet a filter.
 
     `covers` is the object that says which: `{"ids": […]}`, `{"user": …}`, or the arguments of a filter and its agent.
@@ -143,7 +141,7 @@ class Hold(_Public):
     released_at: datetime | None = None
 
 
-class AuditEntry(_Public):
+class AuditEntry(Value):
     """One row of the audit: who did what to which memory, and when; never what it says. Numbers rise with time."""
 
     number: int
@@ -156,7 +154,7 @@ class AuditEntry(_Public):
     detail: dict[str, Any]
 
 
-class AuditCheck(_Public):
+class AuditCheck(Value):
     """Whether the audit is as it was written.
 
     `rows` are there, `unsealed` of them not covered by any of the `seals` yet. `head` is the last seal's digest in hex:
@@ -171,7 +169,7 @@ class AuditCheck(_Public):
     problems: tuple[str, ...]
 
 
-class CurvePoint(_Public):
+class CurvePoint(Value):
     """A point of a forgetting curve: the moment, days since the last use, and P and effective confidence in [0, 1]."""
 
     at: datetime
@@ -180,7 +178,7 @@ class CurvePoint(_Public):
     effective_confidence: float
 
 
-class Curve(_Public):
+class Curve(Value):
     """Where a memory is on its forgetting curve.
 
     `half_life` is in days; it, `difficulty` and `stability` are what they have decayed to by now. `last_used_at` is the
@@ -208,7 +206,7 @@ class Curve(_Public):
     points: tuple[CurvePoint, ...]
 
 
-class Faded(_Public):
+class Faded(Value):
     """A memory that the next nightly run finds faded: `reason` is `idle` if unused for too long, else `confidence`."""
 
     id: UUID
@@ -220,7 +218,7 @@ class Faded(_Public):
     reason: Literal["confidence", "idle"]
 
 
-class FadingPlan(_Public):
+class FadingPlan(Value):
     """What the nightly run `at` the coming 03:37 UTC changes if nothing is used before, were forgetting on: `enabled`.
 
     `decaying` curves will have whole days to lose, which changes nothing that a recall sees. `soft_deletions` memories
@@ -235,7 +233,7 @@ class FadingPlan(_Public):
     memories: tuple[Faded, ...]
 
 
-class FadingRun(_Public):
+class FadingRun(Value):
     """What a run changed: curves that decayed, and memories that were deleted softly."""
 
     decayed: int

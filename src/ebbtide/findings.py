@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ebbtide.knowledge import EntityType
 from ebbtide.types import Outcome
+from ebbtide.values import Value
 
 __all__ = [
     "Extracted",
@@ -80,11 +81,7 @@ class FoundFact:
         )
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Rejected(_Public):
+class Rejected(Value):
     """What a model said and was not taken: its first 200 characters, and why."""
 
     what: str
@@ -100,7 +97,7 @@ class Findings:
     rejected: tuple[Rejected, ...] = ()
 
 
-class Mentioned(_Public):
+class Mentioned(Value):
     """A name in a text, from character `start` up to and without `end`; `type` is None where nothing tells it."""
 
     name: str
@@ -109,7 +106,7 @@ class Mentioned(_Public):
     end: int
 
 
-class Found(_Public):
+class Found(Value):
     """One fact that a text states, and what became of it.
 
     `start` and `end` are the characters of the text that say it, `evidence` is what they are. `subject` is None where
@@ -134,7 +131,7 @@ class Found(_Public):
     memory_id: UUID | None = None
 
 
-class Extracted(_Public):
+class Extracted(Value):
     """What was found in one text.
 
     `source` is the memory it is the text of, None for one that was given. `rejected` is what a model said and the text
@@ -148,7 +145,7 @@ class Extracted(_Public):
     error: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
-class Extraction(_Public):
+class Extraction(Value):
     """The answer to `extract`: who read, how many texts, and what was found in those in which anything was.
 
     `failed` of them could not be read, since the model failed; each says why.

@@ -6,18 +6,16 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from ebbtide.values import Value
 
 __all__ = ["Document", "FileStatus", "Ingested", "IngestedFile", "Passage"]
 
 FileStatus = Literal["stored", "updated", "unchanged", "skipped", "failed"]
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Passage(_Public):
+class Passage(Value):
     """A passage of a document: the memory it is, and where it stands.
 
     `position` counts from 0. `first` and `last` are lines, or pages of a PDF, from 1, both included. All three are None
@@ -32,7 +30,7 @@ class Passage(_Public):
     content: str
 
 
-class Document(_Public):
+class Document(Value):
     """A file or a text whose passages are remembered.
 
     `passages` is how many there are. It is not `complete` while it is being read, after that was interrupted, where it
@@ -52,7 +50,7 @@ class Document(_Public):
     contents: tuple[Passage, ...] = Field((), exclude_if=lambda value: not value)
 
 
-class IngestedFile(_Public):
+class IngestedFile(Value):
     """What became of one file.
 
     `stored` is new, `updated` another version of what was there, `unchanged` the same one. A `skipped` file is none
@@ -82,7 +80,7 @@ class IngestedFile(_Public):
     warnings: tuple[str, ...] = ()
 
 
-class Ingested(_Public):
+class Ingested(Value):
     """What became of everything that was to be ingested.
 
     `gone` are documents whose files are in their folder no more: they stay, unless they were `forgotten` because

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator
 
 from ebbtide.types import Memory
+from ebbtide.values import Given, Value
 
 __all__ = [
     "ENTITY_TYPES",
@@ -33,11 +34,7 @@ EntityType = Literal["PERSON", "COMPANY", "PROJECT", "SKILL", "EVENT", "PLACE", 
 ENTITY_TYPES: tuple[str, ...] = get_args(EntityType)
 
 
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Named(_Public):
+class Named(Given):
     """Somebody or something that a text names: the name it uses, what sort of thing that is, and its other names.
 
     A name has 1 to 200 characters. `aliases` are names that the text itself says, or its writer knows, mean the same;
@@ -49,7 +46,7 @@ class Named(_Public):
     aliases: tuple[str, ...] = ()
 
 
-class Related(_Public):
+class Related(Given):
     """What a text says holds between two: subject, predicate, object, such as Sarah, `works_at`, Anthropic.
 
     It holds as long as the memory that says it does. A predicate is kept in lower case, its words joined by `_`.
@@ -60,7 +57,7 @@ class Related(_Public):
     object: Named
 
 
-class Entity(_Public):
+class Entity(Value):
     """Somebody or something that memories mention, as far as its reader may see it.
 
     `aliases` are its other names. `confidence` is the average over its live facts, in [0, 1], None where it has none;
@@ -77,7 +74,7 @@ class Entity(_Public):
     created_at: datetime
 
 
-class Side(_Public):
+class Side(Value):
     """One of the two between which a relation holds."""
 
     id: UUID
@@ -85,7 +82,7 @@ class Side(_Public):
     name: str
 
 
-class Relation(_Public):
+class Relation(Value):
     """What holds between two entities, since and until when the memories that say so hold.
 
     A `derived` one follows from two others, its `premises`, and `memories` are then those of both. `confidence` is that
@@ -104,7 +101,7 @@ class Relation(_Public):
     invalidated_at: datetime | None = None
 
 
-class EntityPage(_Public):
+class EntityPage(Value):
     """An entity with the newest of its facts and what holds between it and others."""
 
     entity: Entity
@@ -112,14 +109,14 @@ class EntityPage(_Public):
     relations: tuple[Relation, ...]
 
 
-class GraphPath(_Public):
+class GraphPath(Value):
     """The shortest way between two entities: those along it, and the relation between each and the next."""
 
     entities: tuple[Side, ...]
     relations: tuple[Relation, ...]
 
 
-class Neighbourhood(_Public):
+class Neighbourhood(Value):
     """An entity with what is around it: `rings` are the entities at one hop, at two, and `relations` those between all.
 
     `cut` says that there was more than was asked for.
@@ -131,7 +128,7 @@ class Neighbourhood(_Public):
     cut: bool = False
 
 
-class EntityChange(_Public):
+class EntityChange(Value):
     """What was done to an entity by hand. `counterpart` is what was merged into it, or what was split off it."""
 
     id: UUID

@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any, Literal, TypeVar, get_args
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ebbtide.routed import Routing
+from ebbtide.values import Given, Value
 
 __all__ = [
     "INTENTS",
@@ -72,10 +73,6 @@ Source = Literal["vector", "full_text", "both", "graph"]
 
 JobStatus = Literal["todo", "doing", "succeeded", "failed", "cancelled", "aborted"]
 JOB_STATUSES: tuple[str, ...] = get_args(JobStatus)
-
-
-class _Public(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -153,7 +150,7 @@ class Caller:
     branch: str | None = None
 
 
-class Draft(_Public):
+class Draft(Given):
     """A memory to be written. Only `content` is needed. Without a `kind`, the rule on the namespace says it, or `fact`.
 
     Times are aware datetimes, ISO 8601 strings with a zone, or plain dates (the start of that day in the
@@ -184,7 +181,7 @@ class Draft(_Public):
     relation: Any = None
 
 
-class Memory(_Public):
+class Memory(Value):
     """One remembered statement with everything the store knows of it. Times are UTC."""
 
     id: UUID
@@ -224,7 +221,7 @@ class Memory(_Public):
     embedding_pending: bool = False
 
 
-class Remembered(_Public):
+class Remembered(Value):
     """What became of one draft: the outcome, the memory it led to, and warnings about what was left out.
 
     `memory` is None where the draft was dropped for the personal data in it, and for an echo of what is not there.
@@ -238,7 +235,7 @@ class Remembered(_Public):
     related: tuple[UUID, ...] = ()
 
 
-class Dispute(_Public):
+class Dispute(Value):
     """An open conflict: two memories of which one says what the other denies, and why it was not settled by itself."""
 
     id: UUID
@@ -248,7 +245,7 @@ class Dispute(_Public):
     created_at: datetime
 
 
-class Version(_Public):
+class Version(Value):
     """One image of a memory and the interval [`since`, `until`) of system time in which it was current."""
 
     revision: int
@@ -260,7 +257,7 @@ class Version(_Public):
     until: datetime | None = None
 
 
-class Imported(_Public):
+class Imported(Value):
     """What became of the records of an import.
 
     `imported` were stored; `duplicates` say what a live memory of the namespace says already; `skipped` were there
@@ -278,7 +275,7 @@ class Imported(_Public):
     dropped: int = 0
 
 
-class TagFilter(_Public):
+class TagFilter(Given):
     """Which tags a memory must carry: any of, all of, none of, or exactly a set."""
 
     any: tuple[str, ...] | None = None
@@ -287,7 +284,7 @@ class TagFilter(_Public):
     exact: tuple[str, ...] | None = None
 
 
-class Hit(_Public):
+class Hit(Value):
     """One memory that came back.
 
     `similarity` is what the vector search measured, in [0, 1], None for a row without a vector. `relevance` is
@@ -310,7 +307,7 @@ class Hit(_Public):
     memory: Memory = Field(repr=False, exclude=True)
 
 
-class Drop(_Public):
+class Drop(Value):
     """One candidate that was left out: at which stage, by which rule, and the value that met the threshold."""
 
     id: UUID
@@ -320,7 +317,7 @@ class Drop(_Public):
     threshold: float | str | None = None
 
 
-class TraceCandidate(_Public):
+class TraceCandidate(Value):
     """What each stage saw of one candidate.
 
     `ranks` are its ranks for each of the trace's `queries`, None for one that did not find it; `similarity` is then the
@@ -337,7 +334,7 @@ class TraceCandidate(_Public):
     rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
-class TimeWindow(_Public):
+class TimeWindow(Value):
     """A stretch of time that a text names: from `start` up to and without `end`, in UTC, None where that end is open.
 
     `text` are the words that name it, `precision` is what they name, and `guessed` that they leave out the year.
@@ -350,7 +347,7 @@ class TimeWindow(_Public):
     guessed: bool
 
 
-class Trace(_Public):
+class Trace(Value):
     """What happened inside one recall: what was asked, how it was searched, every candidate, every drop.
 
     `intent` is what the query wants, `intent_by` who said so, and `intent_confidence` how sure that is: 1 where the
@@ -381,7 +378,7 @@ class Trace(_Public):
     milliseconds: dict[str, float] = Field(default_factory=dict)
 
 
-class Recall(_Public):
+class Recall(Value):
     """The answer to a recall; iterates over its hits, best first.
 
     `intent` is what the query was understood to want; as JSON, only the trace tells it. `recall_id` names the recall in
@@ -405,7 +402,7 @@ class Recall(_Public):
         return self.hits[index]
 
 
-class Explanation(_Public):
+class Explanation(Value):
     """Why one memory did, or did not, come back for a query.
 
     `stage` and `rule` name the place of the decision, `value` and `threshold` the numbers it was made on.
@@ -426,7 +423,7 @@ class Explanation(_Public):
     reason: str
 
 
-class Rule(_Public):
+class Rule(Given):
     """What is laid down for the namespaces that `pattern` covers, and for all below them.
 
     In a pattern `${…}` is exactly one segment and `*` any remainder. `bonus`, from -1 to 10, is a share of the
@@ -446,7 +443,7 @@ class Rule(_Public):
     created_at: datetime | None = None
 
 
-class RuledHit(_Public):
+class RuledHit(Value):
     """One memory under the rules as they are, and as they would be.
 
     Ranks count from 1 and are None where it does not come back; so is a relevance where it is no candidate.
@@ -464,7 +461,7 @@ class RuledHit(_Public):
     instruction_after: str | None
 
 
-class RulePreview(_Public):
+class RulePreview(Value):
     """What a rule would change for a query: every memory that comes back without it or with it, best first with it."""
 
     rule: Rule
@@ -483,7 +480,7 @@ class RulePreview(_Public):
         )
 
 
-class Job(_Public):
+class Job(Value):
     """One piece of background work.
 
     `status` is `todo`, `doing`, `succeeded`, `failed`, `cancelled` or `aborted`; `scheduled_at` is when a waiting job

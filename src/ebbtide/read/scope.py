@@ -9,8 +9,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pydantic import ValidationError
-
 from ebbtide.checks import check_flag, check_moment, check_texts, check_timezone, check_word, written_json
 from ebbtide.db.arrays import text_array
 from ebbtide.errors import InvalidInput
@@ -198,13 +196,12 @@ def _tags(tags: TagFilter | Mapping[str, Any] | Sequence[str] | str | None) -> T
         tags = {name: value for name, value in tags if value is not None}
     if not isinstance(tags, Mapping):
         return TagFilter(all=check_texts(tags, "tags") or None)
-    try:
-        lists = {name: check_texts(value, f"tags.{shown(name)}") for name, value in tags.items()}
-        # All of no tags, or none of no tags, is what every memory has: no filter.
-        return TagFilter.model_validate({name: v for name, v in lists.items() if v or name not in ("all", "none")})
-    except ValidationError as error:
+    if not tags.keys() <= TagFilter.model_fields.keys():
         raise InvalidInput(
             "tags has an unknown entry.",
             field="tags",
             remedy='Use {"any": […], "all": […], "none": […], "exact": […]}.',
-        ) from error
+        )
+    lists = {name: check_texts(value, f"tags.{name}") for name, value in tags.items()}
+    # All of no tags, or none of no tags, is what every memory has: no filter.
+    return TagFilter(**{name: v for name, v in lists.items() if v or name not in ("all", "none")})

@@ -1,0 +1,49 @@
+"""What every public value is: it never changes, and has no fields but its own."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+
+from ebbtide.errors import InvalidInput
+from ebbtide.text import shown
+
+__all__ = ["Given", "Value", "refusal"]
+
+
+class Value(BaseModel):
+    """A value that comes out of the engine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Given(Value):
+    """A value that a caller makes: what is wrong with it is an error like any other of the engine's.
+
+    Raises:
+        InvalidInput: a field is unknown, missing, or not of its type; the error names it.
+    """
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            raise refusal(cls, error) from error
+
+
+def refusal(model: type[BaseModel], error: ValidationError) -> InvalidInput:
+    """What is wrong with the first field of a value that is not acceptable; nothing of the value enters the message."""
+    found = error.errors(include_url=False, include_input=False)
+    # An unknown field is likelier the mistake than a missing one that it was meant to be.
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+    name, field = model.__name__, ".".join(map(str, first["loc"])) or model.__name__.lower()
+    if first["type"] == "extra_forbidden":
+        message, remedy = f"{name} has no field {shown(field)}.", f"It has {', '.join(model.model_fields)}."
+    elif first["type"] == "missing":
+        message, remedy = f"{name} needs {field}.", f"Give {field}."
+    else:
+        message, remedy = f"{field} is not acceptable: {first['msg']}.", f"Correct {field}."
+    return InvalidInput(message, field=field, remedy=remedy)

@@ -1,0 +1,50 @@
+"""Values that callers make themselves: what is wrong with one is an error like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ebbtide import Draft, Named, Policy, Rule, Settings, TagFilter
+from ebbtide.errors import InvalidInput
+
+REFUSED: list[tuple[Callable[[], Any], str, str]] = [
+    (lambda: Draft(content=5), "content", "Correct content."),  # type: ignore[arg-type]
+    (lambda: Draft(contnt="a"), "contnt", "content, namespace"),  # type: ignore[call-arg]
+    (lambda: Draft(), "content", "Give content."),  # type: ignore[call-arg]
+    (lambda: Draft(content="a", metadata=[1]), "metadata", "Correct metadata."),  # type: ignore[arg-type]
+    (lambda: Draft.model_validate(["a"]), "draft", "Correct draft."),
+    (lambda: TagFilter(any=[1]), "any.0", "Correct any.0."),  # type: ignore[list-item]
+    (lambda: TagFilter(some=["a"]), "some", "any, all, none, exact"),  # type: ignore[call-arg]
+    (lambda: Rule(pattern="*", bonus="much"), "bonus", "Correct bonus."),  # type: ignore[arg-type]
+    (lambda: Rule(pattern="*", default_kind="poem"), "default_kind", "Correct default_kind."),  # type: ignore[arg-type]
+    (lambda: Named(name="Ann", type="PLANET"), "type", "Correct type."),  # type: ignore[arg-type]
+    (lambda: Policy(reed=["*"]), "reed", "read"),  # type: ignore[call-arg]
+    (lambda: Settings(candidate_rows=0), "candidate_rows", "EBBTIDE_CANDIDATE_ROWS"),
+    (lambda: Settings(kandidates=3), "kandidates", "candidate_rows"),  # type: ignore[call-arg]
+]
+
+
+@pytest.mark.parametrize(("make", "field", "remedy"), REFUSED)
+def test_a_value_that_cannot_be_is_refused_by_name(make: Callable[[], Any], field: str, remedy: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        make()
+    assert refused.value.field == field
+    assert refused.value.remedy is not None
+    assert remedy in refused.value.remedy
+    assert "pydantic" not in str(refused.value)
+
+
+def test_nothing_of_a_refused_value_is_repeated() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        Draft(content={"iban": "DE89 3704 0044 0532 0130 00"})  # type: ignore[arg-type]
+    assert "DE89" not in str(refused.value)
+
+
+def test_what_can_be_is_as_it_was_given() -> None:
+    draft = Draft(content="a", observed_at=datetime(2026, 1, 1, tzinfo=UTC), tags=["x"])
+    assert Draft.model_validate(draft.model_dump()) == draft
+    assert draft.model_copy(update={"content": "b"}).content == "b"
