@@ -160,3 +160,46 @@ def test_no_name_leads_elsewhere(name: str) -> None:
     assert "\0" not in made
     assert made.split(".")[0].casefold() not in ("con", "nul", "")
     made.encode()
+
+
+def test_there_is_a_page_for_each_entity_with_facts_relations_and_sources(memory: Ebbtide, tmp_path: Path) -> None:
+    sarah, deepmind = {"name": "Sarah Chen", "type": "person"}, {"name": "DeepMind", "type": "company"}
+    works = memory.remember(
+        "Sarah works at DeepMind", relation={"subject": sarah, "predicate": "works at", "object": deepmind}
+    ).memory
+    plays = memory.remember("Sarah plays\n## chess", entities=[sarah]).memory
+    other = memory.remember("Another Sarah sings", entities=[{"name": "Sarah Chen", "type": "project"}]).memory
+    memory.remember("Nobody is here")
+    gone = memory.remember("Sarah sleeps", entities=[sarah]).memory
+    memory.invalidate(gone.id)
+    done = memory.export_markdown(tmp_path / "out", by="entity")
+    assert done.memories == 3
+    assert len(done.files) == 3
+    files = read(tmp_path / "out")
+    id_ = memory.entities.get("Sarah Chen", type="person").entity.id
+    page = files[file_name(f"sarah_chen.{str(id_)[-8:]}") + ".md"]
+    assert page.startswith(f'---\nentity: "Sarah Chen"\ntype: "PERSON"\nid: "{id_}"\ncount: 2\nmemories:\n')
+    assert [entry["id"] for entry in front_matter(page)] == [str(works.id), str(plays.id)]
+    assert front_matter(page)[0]["relations"] == [["Sarah Chen", "works_at", "DeepMind"]]
+    assert page.endswith(
+        f"\n## {works.id}\n\n> Sarah works at DeepMind\n\n- Sarah Chen works_at DeepMind\n"
+        f"\n## {plays.id}\n\n> Sarah plays\n> ## chess\n"
+    )
+    (company,) = (text for name, text in files.items() if name.startswith("deepmind"))
+    assert [entry["id"] for entry in front_matter(company)] == [str(works.id)]
+    assert sum(str(other.id) in text for text in files.values()) == 1
+    memory.export_markdown(tmp_path / "out", by="entity")
+    assert read(tmp_path / "out") == files
+
+
+def test_a_page_tells_where_a_passage_stands_and_what_a_memory_was_made_from(memory: Ebbtide, tmp_path: Path) -> None:
+    said = memory.remember("Ann works at Acme and lives in Oslo.").memory
+    memory.ingest(text="The ferry is steered by Ann.", name="ferries.md")
+    (passage,) = memory.documents.get("ferries.md").contents
+    memory.extract(ids=[said.id], extractor="rules")
+    memory.revise(passage.id, "Ann steers the ferry.", entities=[{"name": "Ann", "type": "person"}])
+    memory.export_markdown(tmp_path / "out", by="entity")
+    (page,) = (text for name, text in read(tmp_path / "out").items() if name.startswith("ann."))
+    assert "- from ferries.md, line 1\n" in page
+    assert f"- from {said.id}\n" in page
+    assert ["ferries.md, line 1"] in [entry.get("sources") for entry in front_matter(page)]

@@ -1,4 +1,4 @@
-"""Memories as Markdown for people: one file for each namespace or kind, the same bytes for the same memories."""
+"""Memories as Markdown for people: a file for each namespace, kind or entity, the same bytes for the same memories."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import os
 import re
 import shutil
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.checks import check_word
 from ebbtide.curated import MarkdownExport
 from ebbtide.errors import InvalidInput
+from ebbtide.read.gather import place_of
 from ebbtide.transfer import export_pages
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export_markdown", "file_name"]
 
-GROUPINGS = ("namespace", "kind")
+GROUPINGS = ("namespace", "kind", "entity")
 MARK = ".ebbtide-markdown"
 """The file by which an earlier export is known, so that nothing else is ever replaced."""
 
@@ -59,28 +61,78 @@ async def export_markdown(
     check_word(by, "by", GROUPINGS, "a way to group memories")
     target = _target(folder)
     unfinished = _beside(target)
+    pages = Pages(unfinished, by)
     try:
-        heads: dict[str, list[str]] = {}
         total = 0
-        async with aclosing(export_pages(engine, caller, **narrowed)) as pages:
-            async for records in pages:
-                bodies: dict[str, list[str]] = {}
-                for record in records:
-                    if _is_live(record, engine.clock.now().isoformat()):
-                        heads.setdefault(record[by], []).append(_head(record))
-                        bodies.setdefault(record[by], []).append(_body(record))
-                        total += 1
-                for name, texts in bodies.items():
-                    with (unfinished / f"{file_name(name)}.body").open("a", encoding="utf-8", newline="\n") as stream:
-                        stream.writelines(texts)
+        async with aclosing(export_pages(engine, caller, **narrowed)) as exported:
+            async for records in exported:
+                now = engine.clock.now().isoformat()
+                total += pages.add([record for record in records if _is_live(record, now)])
                 if progress is not None:
                     progress(total)
-        files = tuple(sorted(_finish(unfinished, by, name, lines) for name, lines in heads.items()))
+        files = tuple(sorted(pages.finish(key) for key in pages.heads))
         (unfinished / MARK).write_text(f"{len(files)} files, {total} memories\n", encoding="utf-8")
         _replace(unfinished, target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return MarkdownExport(folder=str(target), files=files, memories=total)
+
+
+@dataclass(slots=True)
+class Pages:
+    """The files of an export while it is written: the lines of their front matter, and what each is about."""
+
+    folder: Path
+    by: str
+    heads: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    entities: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+    def add(self, records: Sequence[Mapping[str, Any]]) -> int:
+        """Write memories to the pages that they belong on; answers with how many are on any."""
+        bodies: dict[str, list[str]] = {}
+        written = 0
+        for record in records:
+            keys = self._keys(record)
+            written += bool(keys)
+            for key in keys:
+                self.heads.setdefault(key, []).append(_head(record, beside=self.by == "entity"))
+                bodies.setdefault(key, []).append(_body(record, beside=self.by == "entity"))
+        for key, texts in bodies.items():
+            with self._body(key).open("a", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(texts)
+        return written
+
+    def _keys(self, record: Mapping[str, Any]) -> list[str]:
+        if self.by != "entity":
+            return [record[self.by]]
+        named: list[dict[str, Any]] = list(record.get("entities", ()))
+        for one in named:
+            known = self.entities.setdefault(one["id"], {"name": one["name"], "type": one["type"], "own": False})
+            if one["own"] and not known["own"]:
+                known |= {"name": one["name"], "own": True}
+        return [one["id"] for one in named]
+
+    def _body(self, key: str) -> Path:
+        return self.folder / f"{file_name(key)}.body"
+
+    def finish(self, key: str) -> str:
+        """Put the front matter before what a file says; answers with the file's name."""
+        about: dict[str, Any] = {self.by: key}
+        file = f"{file_name(key)}.md"
+        if self.by == "entity":
+            entity = self.entities[key]
+            about = {"entity": entity["name"], "type": entity["type"], "id": key}
+            # Two of one name have a file each.
+            file = f"{file_name('_'.join(entity['name'].lower().split()) + '.' + key[-8:])}.md"
+        with (self.folder / file).open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write("---\n" + "".join(f"{name}: {yaml_text(value)}\n" for name, value in about.items()))
+            stream.write(f"count: {len(self.heads[key])}\nmemories:\n")
+            stream.writelines(self.heads[key])
+            stream.write("---\n")
+            with self._body(key).open(encoding="utf-8", newline="\n") as said:
+                shutil.copyfileobj(said, stream)
+        self._body(key).unlink()
+        return file
 
 
 def file_name(name: str) -> str:
@@ -112,14 +164,32 @@ def _instant(moment: Any) -> str:
     return moment if isinstance(moment, str) else moment.isoformat()
 
 
-def _head(record: Mapping[str, Any]) -> str:
-    """The line of a memory in a file's front matter: JSON, which YAML reads too."""
+def _head(record: Mapping[str, Any], *, beside: bool) -> str:
+    """The line of a memory in a file's front matter: JSON, which YAML reads too; `beside`, also what it says holds."""
     dates = {name: _instant(record[name]) for name in DATES if record[name] is not None}
     fields = {name: record[name] for name in ("id", "revision", "namespace", "kind", "maturity")}
     marks = {
         name: record[name] for name in ("subject", "predicate", "speaker", "source", "tags", "labels") if record[name]
     }
-    return f"  - {yaml_text({**fields, **dates, **marks})}\n"
+    told = {"relations": _relations(record), "sources": _sources(record)} if beside else {}
+    return f"  - {yaml_text({**fields, **dates, **marks, **{name: value for name, value in told.items() if value}})}\n"
+
+
+def _relations(record: Mapping[str, Any]) -> list[list[str]]:
+    """What a memory says holds, by names."""
+    names = {one["id"]: one["name"] for one in record.get("entities", ())}
+    return [
+        [names[one["subject"]], one["predicate"], names[one["object"]]]
+        for one in record.get("relations", ())
+        if one["subject"] in names and one["object"] in names
+    ]
+
+
+def _sources(record: Mapping[str, Any]) -> list[str]:
+    """What a memory was made from: where in which document it stands, and other memories by their ids."""
+    place = record.get("document")
+    files = [] if place is None else [f"{place['path']}, {place_of(place['media'], place['first'], place['last'])}"]
+    return [*files, *(str(one["source"]) for one in record.get("origins", ()))]
 
 
 def yaml_text(value: Any) -> str:
@@ -128,24 +198,14 @@ def yaml_text(value: Any) -> str:
     return NO_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-def _body(record: Mapping[str, Any]) -> str:
+def _body(record: Mapping[str, Any], *, beside: bool) -> str:
     """A memory as a quotation below its id: nothing that it says can end it or pass for another one."""
     lines = str(record["content"]).replace("\r\n", "\n").replace("\r", "\n").splitlines() or [""]
-    return f"\n## {record['id']}\n\n" + "".join(f"> {line}".rstrip() + "\n" for line in lines)
-
-
-def _finish(folder: Path, by: str, name: str, heads: list[str]) -> str:
-    """Put the front matter before what a file says; answers with the file's name."""
-    body = folder / f"{file_name(name)}.body"
-    file = f"{file_name(name)}.md"
-    with (folder / file).open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(f"---\n{by}: {yaml_text(name)}\ncount: {len(heads)}\nmemories:\n")
-        stream.writelines(heads)
-        stream.write("---\n")
-        with body.open(encoding="utf-8", newline="\n") as said:
-            shutil.copyfileobj(said, stream)
-    body.unlink()
-    return file
+    said = f"\n## {record['id']}\n\n" + "".join(f"> {line}".rstrip() + "\n" for line in lines)
+    if not beside:
+        return said
+    told = [*(" ".join(one) for one in _relations(record)), *(f"from {one}" for one in _sources(record))]
+    return said + ("\n" if told else "") + "".join(f"- {' '.join(line.split())}\n" for line in told)
 
 
 def _target(folder: str | Path) -> Path:

@@ -68,7 +68,7 @@ def show_reconciliation(console: Console, done: Reconciliation) -> None:
 
 @click.command("export-markdown", short_help="Write memories as Markdown, for people.")
 @click.argument("folder")
-@click.option("--by", metavar="GROUPING", default="namespace", help="A file for each namespace (default) or kind.")
+@click.option("--by", metavar="GROUPING", default="namespace", help="A file for each namespace, kind or entity.")
 @narrowing_options
 @with_store
 async def export_markdown(memory: AsyncEbbtide, out: Output, folder: str, by: str, **scope: Any) -> None:

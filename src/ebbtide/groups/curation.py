@@ -87,7 +87,7 @@ class CurationVerbs:
         where: Filter | Mapping[str, Any] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> MarkdownExport:
-        """Write the memories of a scope that hold now to `folder` as Markdown, a file for each namespace or kind.
+        """Write the memories of a scope that hold now as Markdown, a file for each namespace, kind or entity.
 
         A file's front matter has the id, revision and dates of each memory; each is a quotation below its id. The
         same memories give the same bytes. The folder has its name only once it is whole; an earlier export
@@ -95,7 +95,8 @@ class CurationVerbs:
 
         Args:
             folder: new, empty, or an earlier export.
-            by: `namespace` or `kind`.
+            by: `namespace`, `kind` or `entity`; the last is a page for each entity, with all memories that mention it,
+                what they say holds, and what they were made from. What mentions nobody is on none.
             namespaces, kinds, labels, tags, where: as in `recall`.
             progress: told now and then how many were written.
 
