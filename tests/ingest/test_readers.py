@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import pairwise
+from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -154,3 +155,23 @@ def test_what_is_no_front_matter() -> None:
     assert read_matter(["# A", "---"], "UTC").lines == 0
     assert read_matter(["---", "title: x"], "UTC").lines == 0
     assert read_matter([], "UTC").lines == 0
+
+
+@pytest.mark.parametrize(
+    "sign", ["<a ", '<a b="', "<a b='c", "<!--", "<!-- a --", "<a/", "<a =", "<?", "</", "</a ", "<![CDATA[", "<!x"]
+)
+def test_a_page_of_open_ends_is_read_in_the_time_of_its_length(sign: str) -> None:
+    began = perf_counter()
+    blocks = html("<p>The ferry leaves at seven.</p>", *([sign * 10_000] * 6))
+    assert blocks[0].text == "The ferry leaves at seven."
+    assert perf_counter() - began < 20
+
+
+def test_what_stands_behind_an_open_quotation_mark_is_still_read() -> None:
+    page = f"<p>One.</p><a href='x><p>The {'ferry ' * 300}leaves &amp; returns.</p>"
+    assert "leaves & returns." in html(page)[-1].text
+
+
+def test_a_long_comment_shows_nothing() -> None:
+    blocks = html("<p>One.</p><!-- ", *["hidden " * 100_000] * 8, "--><p>Two.</p>")
+    assert [block.text for block in blocks] == ["One.", "Two."]

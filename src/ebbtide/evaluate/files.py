@@ -42,7 +42,7 @@ def parse(path: Path, shape: type[Shape]) -> Shape:
 def refusal(path: Path, place: str, what: str, remedy: str) -> InvalidInput:
     """The error for a place in a file, such as `memories[3].observed_at`; an empty place is the file itself."""
     where = f"{path}: {place}" if place else f"{path}"
-    return InvalidInput(f"{where}: {what.rstrip('.')}.", field=place or None, remedy=remedy)
+    return InvalidInput(f"{where}: {what.rstrip('.')}.", field=place or "file", remedy=remedy)
 
 
 def refuse_repeats(path: Path, place: str, ids: Iterable[str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from html.parser import HTMLParser
 
 from ebbtide.ingest.blocks import Block, Sort
@@ -27,6 +29,11 @@ LISTS = ("ul", "ol", "menu")
 HIDDEN_STYLES = ("display:none", "visibility:hidden")
 # A table is one block as long as it has at most so many rows; a list, so many items.
 MOST_ROWS = 2_000
+COMMENT = "<!--"
+WHOLE_TAG = re.compile("<[^<>]*>")
+# A picture may stand within a tag as text. At the end of a page, what is open is no tag but a mistake.
+LONGEST_TAG = 4_000_000
+LONGEST_END = 1_000
 
 
 @dataclass(slots=True)
@@ -209,8 +216,23 @@ class Reader(HTMLParser):
         self.end_list()
         self.blocks.append(Block(sort, text, self.first, self.getpos()[0], level))
 
+    def settle(self, most: int) -> None:
+        """Wait no longer for the end of a comment or a tag of more than so many characters.
+
+        The parser would look for it again from each sign within. Of a comment nothing is shown; the rest is text.
+        """
+        rest = self.rawdata
+        if len(rest) <= most:
+            return
+        if rest.startswith(COMMENT):
+            self.rawdata = f"{COMMENT} {rest[-2:]}"
+            return
+        self.rawdata = ""
+        self.handle_data(unescape(WHOLE_TAG.sub(" ", rest)))
+
     def finish(self) -> None:
         """The page ends, whatever is still open."""
+        self.settle(LONGEST_END)
         self.close()
         self.end_row()
         self.end_table()
@@ -229,6 +251,7 @@ def html_blocks(pieces: Iterable[str]) -> Iterator[Block | str]:
     titled = False
     for piece in pieces:
         reader.feed(piece)
+        reader.settle(LONGEST_TAG)
         if not titled and reader.title and not reader.in_title:
             titled = True
             yield " ".join("".join(reader.title).split())
