@@ -1,11 +1,11 @@
-"""How many of the links that Mixed gives are found without them, how many wrongly, and what finding them is worth."""
+"""How many of the links that data sets give are found without them, how many wrongly, and what that is worth."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,11 +20,12 @@ from ebbtide.evaluate.run import evaluate
 from ebbtide.evaluate.scope import EvaluationScope, Item
 from ebbtide.models.local import LocalEmbedder
 from ebbtide.write.near import NEIGHBOURS, WIDE
-from ebbtide.write.update import SURE, Statement, best_fit
+from ebbtide.write.update import SURE, Statement, Update, best_fit
 
 LEAST_PRECISION = 0.95
 THRESHOLDS = tuple(round(0.63 + 0.03 * step, 2) for step in range(10))
 CONSOLE = Console(width=150)
+OWN = Path(__file__).parent / "updates"
 
 Cosines = NDArray[np.float32]
 
@@ -69,17 +70,10 @@ def count(items: Sequence[Item], cosines: Cosines, sure: float, *, kinds: bool) 
     for place, item in enumerate(items):
         if item.sequence is not None:
             continue
-        older = [
-            other
-            for other in np.flatnonzero(cosines[place, :place] > WIDE).tolist()
-            if items[other].namespace == item.namespace and items[other].sequence is None and other not in replaced
-        ]
-        older = sorted(older, key=lambda other: -cosines[place, other])[:NEIGHBOURS]
-        near = [(statement(items[other], kinds=kinds), float(cosines[place, other])) for other in older]
-        fit = best_fit(statement(item, kinds=kinds), near, sure=sure)
-        if fit is None:
+        found = fitting(items, cosines, place, replaced, sure, kinds=kinds)
+        if found is None:
             continue
-        other, update = older[fit[0]], fit[1]
+        other, update = found
         right = items[other].id == item.supersedes
         if update.kind == "supersedes":
             replaced.add(other)
@@ -89,6 +83,31 @@ def count(items: Sequence[Item], cosines: Cosines, sure: float, *, kinds: bool) 
         if not right:
             besides.append(f"{update.kind} {update.confidence:.2f}: {items[other].text!r} -> {item.text!r}")
     return added(counts), besides
+
+
+def fitting(
+    items: Sequence[Item], cosines: Cosines, place: int, gone: Collection[int], sure: float, *, kinds: bool
+) -> tuple[int, Update] | None:
+    """What an item is found to be news of among those before it that are not `gone`."""
+    older = [
+        other
+        for other in np.flatnonzero(cosines[place, :place] > WIDE).tolist()
+        if items[other].namespace == items[place].namespace and items[other].sequence is None and other not in gone
+    ]
+    older = sorted(older, key=lambda other: -cosines[place, other])[:NEIGHBOURS]
+    near = [(statement(items[other], kinds=kinds), float(cosines[place, other])) for other in older]
+    fit = best_fit(statement(items[place], kinds=kinds), near, sure=sure)
+    return None if fit is None else (older[fit[0]], fit[1])
+
+
+def count_orphans(items: Sequence[Item], cosines: Cosines, *, kinds: bool) -> Counts:
+    """What is found of the news where all that is replaced at some time was never told, so that each link is wrong."""
+    known = {item.supersedes for item in items}
+    gone = {place for place, item in enumerate(items) if item.id in known}
+    asked = [place for place, item in enumerate(items) if item.supersedes and item.sequence is None]
+    fits = [fitting(items, cosines, place, gone, SURE, kinds=kinds) for place in asked]
+    found = [fit[1].kind for fit in fits if fit is not None]
+    return Counts(len(asked), wrong=found.count("supersedes"), disputed_besides=found.count("conflict"))
 
 
 def best_threshold(counted: Sequence[dict[float, Counts]]) -> float:
@@ -127,7 +146,7 @@ def as_fact(item: Item) -> Item:
     return replace(item, kind="fact", chat=None, sequence=None)
 
 
-async def show_links(scopes: Sequence[EvaluationScope], *, talk: bool) -> None:
+async def show_links(name: str, scopes: Sequence[EvaluationScope], *, talk: bool = False) -> None:
     """What is found, with the kinds as given and with corrections as facts; `talk` takes turns of talk as facts."""
     if talk:
         scopes = [replace(scope, items=tuple(map(as_fact, scope.items))) for scope in scopes]
@@ -135,14 +154,21 @@ async def show_links(scopes: Sequence[EvaluationScope], *, talk: bool) -> None:
     vectors = [await embedder.embed([item.text for item in scope.items]) for scope in scopes]
     for kinds in (True,) if talk else (True, False):
         counted: list[dict[float, Counts]] = []
+        orphans: list[Counts] = []
         told: list[str] = []
         for scope, rows in zip(scopes, vectors, strict=True):
             cosines = rows @ rows.T
             results = {sure: count(scope.items, cosines, sure, kinds=kinds) for sure in {*THRESHOLDS, SURE}}
+            orphans.append(count_orphans(scope.items, cosines, kinds=kinds))
             counted.append({sure: result[0] for sure, result in results.items()})
             told += results[SURE][1]
-        title = "turns as facts" if talk else "kinds as given" if kinds else "corrections as facts"
-        show_counts(f"Links found, {title}", [scope.name for scope in scopes], counted)
+        manner = "turns as facts" if talk else "kinds as given" if kinds else "corrections as facts"
+        show_counts(f"Links found in {name}, {manner}", [scope.name for scope in scopes], counted)
+        lost = added(orphans)
+        CONSOLE.print(
+            f"Where what they replace was never told, {lost.wrong} of {lost.given} replace something else, and "
+            f"{lost.disputed_besides} are in conflict with it."
+        )
         for line in told[:20]:
             CONSOLE.print(f"  besides: {line}", markup=False, soft_wrap=True)
 
@@ -170,13 +196,13 @@ async def main() -> None:
     given = parser.parse_args()
     if given.mixed:
         scopes = load_dataset(Path(given.mixed), "ebbtide")
-        await show_links(scopes, talk=False)
+        await show_links("Mixed", scopes)
         if given.full:
             await show_quality(scopes)
     if given.locomo:
-        await show_links(load_dataset(Path(given.locomo), "locomo"), talk=True)
-    if not (given.mixed or given.locomo):
-        CONSOLE.print("Name a data set: --mixed FOLDER, --locomo FILE.")
+        await show_links("conversations", load_dataset(Path(given.locomo), "locomo"), talk=True)
+    for part in ("development", "held_out"):
+        await show_links(f"updates/{part}", load_dataset(OWN / part, "ebbtide"))
 
 
 if __name__ == "__main__":
