@@ -5,27 +5,26 @@ from __future__ import annotations
 __all__ = [
     "ADDED",
     "ADDED_UNSPACED",
+    "AGAIN",
     "ANNOUNCED",
     "CHANGED",
     "CHANGED_UNSPACED",
     "CLAUSE_WORDS",
     "DATED",
     "ENDED",
+    "FORMER",
     "FOR_A_WHILE",
     "FOR_A_WHILE_UNSPACED",
     "GIVEN_UP",
     "HOLDS_NOW",
     "HOLDS_NOW_UNSPACED",
-    "KIN",
-    "LABELS",
     "NO_ONE",
-    "OPENERS",
-    "PROPERTIES",
     "STOPPING",
+    "SUPPOSED",
     "TOWARDS",
     "UNCERTAIN",
     "UNCERTAIN_UNSPACED",
-    "VERBS",
+    "UNCHANGED",
 ]
 
 
@@ -94,33 +93,32 @@ CHANGED = (
         extended until / was extended / shortened to / dropped to / dropped from / went up to / went down to / up from
         / down from / rose to / fell to / doubled to / halved to / has been relaxed / was relaxed / were relaxed / was
         tightened / has been lifted / was lifted / was abolished / discontinued / deprecated / phased out / gave up /
-        sold the / sold my / sold our / used to be / formerly / previously / until recently / erratum / i was wrong /
-        was wrong about / i meant / scratch that / disregard / not true any more / out of date / outdated /
-        stattdessen / ist * umgezogen / umgezogen / zog nach / gezogen / ist nach * gezogen / wurde verschoben /
-        verschoben / verlegt / vorverlegt / geändert / hat sich geändert / wurde geändert / gewechselt / wechselte /
-        wechselt zu / ersetzt / abgelöst / umgestellt / umgestiegen / erhöht / gesenkt / angehoben / verlängert /
-        verkürzt / gekürzt / reduziert / umbenannt / abgeschafft / aufgehoben / ehemals / doch nicht / hat gekündigt /
-        verkauft / ab sofort / neuerdings / nunmehr / von nun an / plutôt que / a déménagé / ont déménagé / avons
-        déménagé / déménagé à / a été déplacé / a été déplacée / déplacé au / déplacée au / est passé à / est passée à
-        / sont passés à / passe désormais / a changé / ont changé / avons changé / changé de / remplacé / remplacée /
-        remplace / reporté / reportée / avancé au / avancée au / décalé / décalée / augmenté / baissé / réduit à /
-        prolongé / prolongée / rebaptisé / supprimé / auparavant / autrefois / jusqu'ici / a quitté / désormais /
-        dorénavant / se mudó / se ha mudado / se mudaron / nos mudamos / se trasladó / se ha trasladado / trasladado a
-        / se cambió / cambió a / cambió de / ha cambiado / han cambiado / hemos cambiado / cambiado a / pasó a / ha
-        pasado a / pasa a ser / reemplazado / reemplaza / reemplazó / sustituido / sustituye / sustituyó / aplazado /
+        sold the / sold my / sold our / erratum / i was wrong / was wrong about / i meant / scratch that / disregard /
+        not true any more / out of date / outdated / stattdessen / ist * umgezogen / umgezogen / zog nach / gezogen /
+        ist nach * gezogen / wurde verschoben / verschoben / verlegt / vorverlegt / geändert / hat sich geändert /
+        wurde geändert / gewechselt / wechselte / wechselt zu / ersetzt / abgelöst / umgestellt / umgestiegen / erhöht
+        / gesenkt / angehoben / verlängert / verkürzt / gekürzt / reduziert / umbenannt / abgeschafft / aufgehoben /
+        doch nicht / hat gekündigt / verkauft / ab sofort / neuerdings / nunmehr / von nun an / plutôt que / a
+        déménagé / ont déménagé / avons déménagé / déménagé à / a été déplacé / a été déplacée / déplacé au / déplacée
+        au / est passé à / est passée à / sont passés à / passe désormais / a changé / ont changé / avons changé /
+        changé de / remplacé / remplacée / remplace / reporté / reportée / avancé au / avancée au / décalé / décalée /
+        augmenté / baissé / réduit à / prolongé / prolongée / rebaptisé / supprimé / a quitté / désormais / dorénavant
+        / se mudó / se ha mudado / se mudaron / nos mudamos / se trasladó / se ha trasladado / trasladado a / se
+        cambió / cambió a / cambió de / ha cambiado / han cambiado / hemos cambiado / cambiado a / pasó a / ha pasado
+        a / pasa a ser / reemplazado / reemplaza / reemplazó / sustituido / sustituye / sustituyó / aplazado /
         aplazada / pospuesto / pospuesta / adelantado / adelantada / subió a / bajó a / ha subido / ha bajado /
-        aumentado / reducido a / ampliado / anteriormente / hasta ahora / dejó / ha dejado / dejaron / si è trasferito
-        / si è trasferita / spostato / spostata / cambiato / cambiata / è passato / è passata / sostituito /
-        sostituita / rinviato / rinviata / anticipato / anticipata / aumentato / ridotto / d'ora in poi / mudou /
-        mudou-se / mudaram / passou a / passou para / substituído / substituída / adiado / adiada / antecipado /
-        alterado / alterada / aumentou para / a partir de agora / verhuisd / verplaatst / gewijzigd / veranderd /
-        vervangen / overgestapt / verhoogd / verlaagd / uitgesteld / voortaan / vanaf nu / flyttat / flyttade / ändrat
-        / ändrades / ersatt / flyttet / переехал / переехала / переехали / перенесли / перенесен / перенесена /
-        перенесён / изменился / изменилась / изменили / заменили / заменен / теперь / przeniesiono / przeniósł /
-        przeprowadził / przeprowadziła / zmieniono / zmienił / zastąpiono / migrated * to / switched * to / converted
-        * to / upgraded * to / renewed / took * over / a arrêté de / a cessé de / ont arrêté de / ha smesso di / hanno
-        smesso di / parou de / deixou de / gestopt met / перестал / перестала / перестали / przestał / przestała /
-        hört auf / hat aufgehört / haben aufgehört
+        aumentado / reducido a / ampliado / dejó / ha dejado / dejaron / si è trasferito / si è trasferita / spostato
+        / spostata / cambiato / cambiata / è passato / è passata / sostituito / sostituita / rinviato / rinviata /
+        anticipato / anticipata / aumentato / ridotto / d'ora in poi / mudou / mudou-se / mudaram / passou a / passou
+        para / substituído / substituída / adiado / adiada / antecipado / alterado / alterada / aumentou para / a
+        partir de agora / verhuisd / verplaatst / gewijzigd / veranderd / vervangen / overgestapt / verhoogd /
+        verlaagd / uitgesteld / voortaan / vanaf nu / flyttat / flyttade / ändrat / ändrades / ersatt / flyttet /
+        переехал / переехала / переехали / перенесли / перенесен / перенесена / перенесён / изменился / изменилась /
+        изменили / заменили / заменен / теперь / przeniesiono / przeniósł / przeprowadził / przeprowadziła / zmieniono
+        / zmienił / zastąpiono / migrated * to / switched * to / converted * to / upgraded * to / renewed / took *
+        over / a arrêté de / a cessé de / ont arrêté de / ha smesso di / hanno smesso di / parou de / deixou de /
+        gestopt met / перестал / перестала / перестали / przestał / przestała / hört auf / hat aufgehört / haben
+        aufgehört
         """
     ),
 )
@@ -162,13 +160,39 @@ ANNOUNCED = _words(
 # What holds from some moment on; said of news as well as of changes.
 HOLDS_NOW = _phrases(
     """
-    actually / früher / bisher / eigentlich / en fait / en realidad / now / nowadays / these days / currently / as of
-    / from now on / starting / effective / new / recently / unchanged / as before / stays / remains / from * on / from
-    * onwards / until further notice / for the time being / jetzt / nun / inzwischen / mittlerweile / derzeit /
-    momentan / neu / neue / neuer / neues / aktuell / bleibt / unverändert / weiterhin / maintenant / à partir /
-    actuellement / à compter / nouveau / nouvelle / nouvel / reste / inchangé / ahora / a partir / actualmente / nuevo
-    / nueva / sigue / adesso / ora / a partire / da ora / attualmente / nuovo / nuova / agora / atualmente / novo /
-    nova / nu / nieuw / nieuwe / сейчас / с этого / новый / новая / obecnie / teraz
+    actually / eigentlich / en fait / en realidad / now / nowadays / these
+    days / currently / as of / from now on / starting / effective / new / recently / from * on / from * onwards /
+    until further notice / for the time being / jetzt / nun / inzwischen / mittlerweile / derzeit / momentan / neu /
+    neue / neuer / neues / aktuell / maintenant / à partir / actuellement / à compter / nouveau / nouvelle / nouvel /
+    ahora / a partir / actualmente / nuevo / nueva / adesso / ora / a partire / da ora / attualmente / nuovo / nuova /
+    agora / atualmente / novo / nova / nu / nieuw / nieuwe / сейчас / с этого / новый / новая / obecnie / teraz
+    """
+)
+
+# Said of what was so once, which alone tells nothing of what is so now.
+FORMER = _phrases(
+    """
+    used to / formerly / previously / until recently / früher / bisher / ehemals / auparavant / autrefois / jusqu'ici /
+    antes / anteriormente / hasta ahora / prima / un tempo / vroeger / раньше / dawniej
+    """
+)
+
+# Said of what may be and is not known to be.
+SUPPOSED = _phrases(
+    """
+    if / might / could / maybe / perhaps / possibly / wenn / falls / könnte / könnten / würde / würden
+    / vielleicht / peut-être / pourrait / quizás / tal vez / podría / forse / potrebbe / talvez / poderia / misschien
+    / zou
+    """
+)
+
+# Said of what was so before and is so still.
+UNCHANGED = _phrases(
+    """
+    unchanged / as before / as always / as usual / still / stays / stay / remains / remain / continues / continue /
+    nothing changed / the same / bleibt / bleiben / unverändert / weiterhin / wie bisher / wie immer / immer noch /
+    reste / restent / inchangé / toujours / comme avant / sigue / siguen / como siempre / todavía / resta / ancora /
+    come sempre / continua / como sempre / blijft / nog steeds / zoals altijd
     """
 )
 
@@ -278,6 +302,9 @@ ADDED = _phrases(
     """
 )
 
+# Behind "one more" and the like: another change of one thing, and no further thing.
+AGAIN = _words("time times change update correction mal änderung fois changement vez veces cambio volta keer")
+
 # Said of what may be, is wished for or asked about.
 UNCERTAIN = _phrases(
     """
@@ -312,91 +339,3 @@ UNCERTAIN_UNSPACED = (
     "싶",
 )
 ADDED_UNSPACED = ("另外", "还有", "還有", "另一", "也", "他に", "もう一", "追加", "加えて", "또한", "추가")
-
-# Nouns that a number follows to tell one thing of many from the others.
-LABELS = _words(
-    """
-    room floor gate platform line bus tram route building block unit apartment flat node server host rack ticket case
-    order invoice issue version release chapter section step phase stage plot chamber exp experiment run batch lot
-    error code model type series team group class grade level lane bay dock desk table seat pump tank sensor printer
-    chapter volume part no nr track pool zone site store branch depot warehouse raum zimmer gleis linie gebäude haus
-    fehler bestellung rechnung abschnitt kapitel stufe klasse gruppe maschine halle salle chambre étage ligne quai
-    erreur commande facture bâtiment étape classe groupe sala habitación piso línea andén error pedido factura
-    edificio etapa clase grupo aula stanza binario
-    """
-)
-
-# Words of properties that have one value at a time, by property: two statements on one of them speak of the same thing.
-PROPERTIES = tuple(
-    map(
-        _words,
-        (
-            """
-    live lives living lived reside resides resident home address moved moving relocated based wohnt wohne wohnen lebt
-    leben umgezogen zog gezogen adresse habite habitent vit réside déménagé domicile vive viven reside mudó mudado
-    trasladó domicilio abita trasferito trasferita mora mudou woont verhuisd живет живёт переехал переехала mieszka
-    """,
-            """
-    work works working worked job employer employed joined joins hired employee company career arbeitet arbeite
-    arbeiten stelle arbeitgeber angestellt travaille travaillent emploi employeur poste trabaja trabajan empleo
-    empleador puesto lavora lavoro trabalha werkt baan работает pracuje
-    """,
-            """
-    price cost costs priced fee rent rate charge charges tariff preis kostet kosten gebühr miete prix coûte loyer
-    tarif precio cuesta alquiler tarifa costa prezzo affitto preço custa prijs kost huur
-    """,
-            """
-    deadline due frist abgabe échéance délai plazo vencimiento scadenza prazo
-    """,
-            """
-    phone number telephone mobile telefonnummer nummer handynummer téléphone numéro teléfono número telefono numero
-    """,
-            """
-    lead leads leader head manager chief director ceo cto owner leiter leitet leiterin chef cheffe dirige responsable
-    director directora jefe jefa lidera capo
-    """,
-        ),
-    )
-)
-
-# Kin and companions: what one text says of somebody's, the other does not say of that somebody.
-KIN = _words(
-    """
-    sister brother mother father mum mom dad wife husband son daughter partner cousin uncle aunt nephew niece
-    grandmother grandfather friend colleague neighbour neighbor boss roommate flatmate girlfriend boyfriend fiancé
-    fiancée ex schwester bruder mutter vater frau mann sohn tochter freund freundin kollege kollegin nachbar nachbarin
-    sœur soeur frère mère père femme mari fils fille ami amie collègue voisin voisine hermana hermano madre padre
-    esposa marido hijo hija amigo amiga colega vecino vecina prima primo sorella fratello moglie marito figlio figlia
-    irmã irmão
-    zus broer moeder vrouw zoon dochter vriendin syster mamma pappa dotter søster
-    сестра брат мать отец мама папа жена муж сын дочь друг подруга siostra brat matka ojciec żona mąż syn córka
-    """
-)
-
-# Verbs that commonly follow a subject, by which it is found.
-VERBS = _words(
-    """
-    is are was were has have had isn't aren't wasn't lives lived works worked costs starts begins takes runs uses
-    drives speaks likes prefers drinks eats plays goes stays wants needs moved moves switched changed opens closes
-    leaves arrives meets handles owns leads keeps sits belongs expires ends teaches studies doesn't hasn't won't will
-    can cannot can't now no ist sind war waren hat haben wohnt lebt arbeitet kostet beginnt öffnet schließt schliesst
-    mag trinkt isst fährt nutzt zieht leitet läuft est sont était a ont habite vit travaille coûte commence ouvre
-    ferme aime boit mange dirige es son era está están tiene vive trabaja cuesta empieza abre cierra bebe come è sono
-    ha abita lavora costa apre chiude não mora trabalha custa woont werkt kost cost live work open close eat drink
-    play hält findet gilt liegt steht lautet kommt geht spielt bekommt lands serves ships sells covers accepts holds
-    contains requires supports means lasts finishes appears se joue dort reçoit vend prend doit juega duerme vende
-    dura gioca dorme fica joga fecha tem tinha staat ligt heeft zit speelt gebruikt opent sluit är har bor ligger
-    jobbar kostar öppnar stänger spelar åpner koster jest są mieszka pracuje kosztuje otwiera находится живёт живет
-    работает стоит открывается закрывается играет ест пьёт пьет имеет является проходит начинается
-    """
-)
-
-# What opens a sentence before its subject.
-OPENERS = _words(
-    """
-    since after following because from with in on at as for by due until till before during when while to of under
-    over without despite given wegen nach seit ab für fur mit von zu auf bei bis während trotz im am zum zur um depuis
-    après à dès pour avec dans en sur pendant avant selon malgré desde después tras para con durante antes según hasta
-    da dopo per durante dal dalla após vanaf sinds na voor met
-    """
-)

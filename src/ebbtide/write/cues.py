@@ -14,7 +14,7 @@ from ebbtide.write.wording import NO_NAMES, stem
 from ebbtide.write.words import DAYS_AND_NUMBERS, NEGATIONS, PARTICLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 __all__ = [
     "COMMON",
@@ -51,7 +51,8 @@ class Cues:
         added: that it is one thing more.
         uncertain: that it is only thought of, wished for, or asked.
         denied: that a change did not happen.
-        partly: that it changed but for a while, or by how much and not to what.
+        partly: that it changed but for a while, or by how much and not to what; or also what was so before.
+        supposed: that it may be so, and is not known to be.
     """
 
     changed: float
@@ -59,6 +60,7 @@ class Cues:
     uncertain: bool
     denied: bool
     partly: bool
+    supposed: bool
 
 
 def indexed(phrases: Sequence[tuple[str, ...]]) -> Phrases:
@@ -72,6 +74,7 @@ def indexed(phrases: Sequence[tuple[str, ...]]) -> Phrases:
 CHANGED, HOLDS_NOW = indexed(lists.CHANGED), indexed(lists.HOLDS_NOW)
 ENDED, GIVEN_UP, FOR_A_WHILE = indexed(lists.ENDED), indexed(lists.GIVEN_UP), indexed(lists.FOR_A_WHILE)
 ADDED, UNCERTAIN = indexed(lists.ADDED), indexed(lists.UNCERTAIN)
+FORMER, SUPPOSED, UNCHANGED = indexed(lists.FORMER), indexed(lists.SUPPOSED), indexed(lists.UNCHANGED)
 COMMON = frozenset({*NO_NAMES, *PARTICLES})
 OPEN_ENDED = re.compile(r"\bas of\b|\bfrom (?:\w+ ){1,4}on(?:wards)?\b")
 
@@ -124,6 +127,7 @@ def read_cues(content: str) -> Cues:
     """What a text says of itself."""
     words = [word for word, _ in tokens_of(content)]
     strong = places(words, CHANGED)
+    own = {place for start, end in strong for place in range(start, end)}
     stopped = any(word in lists.STOPPING and after.endswith("ing") for word, after in pairwise(words))
     changed = 1.0 if strong or stopped or is_announced(content) else 0.0
     changed = changed or (0.5 if places(words, HOLDS_NOW) or is_dated(words) else 0.0)
@@ -131,15 +135,24 @@ def read_cues(content: str) -> Cues:
         changed = max(changed, unspaced_change(content))
     return Cues(
         changed=changed,
-        added=bool(places(words, ADDED)) or holds_any(content, lists.ADDED_UNSPACED),
+        added=any(lists.AGAIN.isdisjoint(words[end : end + 1]) for _, end in places(words, ADDED))
+        or holds_any(content, lists.ADDED_UNSPACED),
         uncertain=bool(places(words, UNCERTAIN))
         or content.rstrip().endswith(("?", "？"))
         or holds_any(content, lists.UNCERTAIN_UNSPACED),
-        denied=any(denied_at(words, start) for start, _ in strong),
+        denied=any(denied_at(words, start, own) for start, _ in strong),
         partly=bool(places(words, FOR_A_WHILE))
         or holds_any(content, lists.FOR_A_WHILE_UNSPACED)
-        or any(is_amount(words, end) for _, end in strong),
+        or any(is_amount(words, end) for _, end in strong)
+        or (not strong and tells_of_before(words)),
+        supposed=bool(places(words, SUPPOSED)),
     )
+
+
+def tells_of_before(words: Sequence[str]) -> bool:
+    """Whether a text says what was so once, and not only that it is so still: "bisher", but not "wie bisher"."""
+    still = {place for start, end in places(words, UNCHANGED) for place in range(start, end)}
+    return any(start not in still for start, _ in places(words, FORMER))
 
 
 def is_announced(content: str) -> bool:
@@ -243,6 +256,9 @@ def matched(words: Sequence[str], start: int, phrase: Sequence[str]) -> int | No
     return place
 
 
-def denied_at(words: Sequence[str], start: int) -> bool:
-    """Whether a negation stands shortly before a cue, that is not the cue's own."""
-    return any(word in NEGATIONS or word == "n't" for word in words[max(0, start - REACH) : start])
+def denied_at(words: Sequence[str], start: int, own: Collection[int]) -> bool:
+    """Whether a negation stands shortly before a cue that is not a cue's own, as that of "no longer" is."""
+    return any(
+        place not in own and (words[place] in NEGATIONS or words[place] == "n't")
+        for place in range(max(0, start - REACH), start)
+    )

@@ -9,18 +9,34 @@ from functools import lru_cache
 from typing import Literal
 
 from ebbtide.write import change_words as lists
-from ebbtide.write.cues import COMMON, CUES, TEXTS_REMEMBERED, TOKEN, first_change, tokens_of
+from ebbtide.write import thing_words as things
+from ebbtide.write.cues import (
+    COMMON,
+    CUES,
+    TEXTS_REMEMBERED,
+    TOKEN,
+    first_change,
+    tokens_of,
+)
 from ebbtide.write.wording import DIGITS, NO_NAMES, plain_words, read_wording, stem
 from ebbtide.write.words import DAYS, DAYS_AND_NUMBERS
 
 __all__ = [
+    "HAVING",
+    "PROPERTY_STEMS",
+    "UNSPACED_PAIR",
+    "VERB_STEMS",
     "alike_by_subject",
     "content_words",
-    "is_narrower",
+    "first_said",
     "label_between",
     "likeness",
     "of_two_things",
+    "properties_of",
     "share_subject",
+    "subject_of",
+    "topic_of",
+    "topic_words",
 ]
 
 UNSPACED_PAIR = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2}))")
@@ -30,8 +46,14 @@ QUANTITY = re.compile(
 )
 LABELLED = re.compile(r"([^\W\d_]+)[ -](\d+(?:\.\d+)*|[A-Z])\b")
 OWNER = re.compile(r"\b([^\W\d_]+)['’]s\b(?! (?:been|not|no|now)\b)")
+OWNED = re.compile(r"\b[^\W\d_]+['’]s ([^\W\d_]+)")
+HAVING = re.compile(r"\b(?:has|have|had|gets|takes|is on|is out with|hat|haben|tiene|heeft)\b")
 # "Check-in" and "check-out" are two words by their ends alone.
 PARTICLE = re.compile(r"(\w)-(in|out|on|off|up|down)\b")
+# What a text is about, before a colon.
+HEAD = re.compile(r"[^:.;,!?]{3,60}:(?=\s)")
+# What is shorter before a full stop is an abbreviation.
+SENTENCE_END = re.compile(r"(?<=\w{4})[.;!?]\s")
 SUBJECT_TOKENS = 7
 HANGUL, KANA = re.compile(r"[\uac00-\ud7a3]"), re.compile(r"[\u3040-\u30ff]")
 KOREAN_TOPIC = re.compile(r"((?:\S+ ){0,2}?\S+?)(?:은|는|이|가)\s")
@@ -39,9 +61,15 @@ JAPANESE_TOPIC = re.compile(r"([^、。はが\s]{1,12})[はが]")
 CHINESE_TOPIC = re.compile(
     r"([\u4e00-\u9fff]{1,8}?)[每喝吃学學教工在搬改住是从從已不现現将將有用换換调調开開喜去到推提被由也都目正叫为為属屬要会會]"
 )
+NO_LABELS = NO_NAMES | things.GRAMMAR
 NO_SUBJECTS = COMMON | CUES | lists.ANNOUNCED | (DAYS_AND_NUMBERS - DAYS)
-KIN_STEMS = frozenset(map(stem, lists.KIN))
-PROPERTY_STEMS = frozenset(stem(word) for words in lists.PROPERTIES for word in words)
+KIN_STEMS = frozenset(map(stem, things.KIN))
+PROPERTY_STEMS = frozenset(stem(word) for words in things.PROPERTIES for word in words)
+VERB_STEMS = frozenset(map(stem, things.VERBS))
+# Their plurals too: "on Mondays".
+NO_TOPICS = frozenset(
+    map(stem, CUES | things.UNITS | things.TITLES | things.GRAMMAR | DAYS | {f"{day}s" for day in DAYS})
+)
 
 
 @lru_cache(TEXTS_REMEMBERED)
@@ -74,28 +102,33 @@ class Subject:
 def subject_of(content: str) -> Subject:
     """What a text begins to speak of; nothing where that does not show."""
     said = PARTICLE.sub(r"\1\2", content.replace("’", "'"))
-    tokens = list(TOKEN.finditer(said))[: SUBJECT_TOKENS + 1]
+    sentence = SENTENCE_END.split(said, maxsplit=1)[0]
+    tokens = list(TOKEN.finditer(sentence))[: SUBJECT_TOKENS + 1]
     raw = [match[0] for match in tokens]
     lowered = [token.lower() for token in raw]
-    if not lowered or lowered[0] in lists.OPENERS:
+    if not lowered or lowered[0] in things.OPENERS:
         return Subject()
     change = first_change(said)
     verb = next(
         (
             place
             for place, (word, match) in enumerate(zip(lowered, tokens, strict=True))
-            if word in lists.VERBS or match.start() >= change
+            if word in things.VERBS or match.start() >= change
         ),
         None,
     )
-    whole = verb is not None and lowered[verb] in lists.VERBS
-    if verb is None and ":" not in content:
+    # Behind a comma comes what is said of something else, or by the way.
+    whole = verb is not None and lowered[verb] in things.VERBS and "," not in said[: tokens[verb].start()]
+    head = HEAD.match(said)
+    if head is not None and (verb is None or head.end() <= tokens[verb].start()):
+        verb, whole = sum(match.end() <= head.end() for match in tokens), False
+    elif verb is None and ":" not in content:
         start = int(lowered[0] in COMMON)
         verb = start + 1 if raw[start + 1 : start + 2] and raw[start + 1].islower() else None
     words = [
         (stem(word.removesuffix("'s")), token[0].isupper() and place > 0)
         for place, (word, token) in enumerate(zip(lowered[: verb or 0], raw[: verb or 0], strict=True))
-        if len(word) > 1 and word not in NO_SUBJECTS and not DIGITS.fullmatch(word)
+        if len(word) > 1 and word not in NO_SUBJECTS and not DIGITS.match(word)
     ]
     return Subject(frozenset(word for word, _ in words), frozenset(word for word, named in words if named), whole)
 
@@ -132,9 +165,9 @@ def labels_of(content: str) -> dict[str, dict[str, int]]:
         word, following = head.lower(), TOKEN.match(content, match.end() + 1)
         counted = content[match.end() : match.end() + 2].lstrip()[:1] in (":", "%", "€", "$", "°")
         dated = following is not None and following[0].lower() in DAYS_AND_NUMBERS
-        if word in DAYS_AND_NUMBERS or word in NO_NAMES or counted or dated:
+        if word in DAYS_AND_NUMBERS or word in NO_LABELS or counted or dated:
             continue
-        if word in lists.LABELS or head[0].isupper() or match.start() < first_said(content):
+        if word in things.LABELS or head[0].isupper() or match.start() < first_said(content):
             found[word].setdefault(number, match.start())
     return dict(found)
 
@@ -142,12 +175,18 @@ def labels_of(content: str) -> dict[str, dict[str, int]]:
 def properties_of(content: str) -> frozenset[int]:
     """Which single-valued properties the words of a text belong to."""
     words = {word for word, _ in tokens_of(content)}
-    return frozenset(place for place, known in enumerate(lists.PROPERTIES) if not known.isdisjoint(words))
+    return frozenset(place for place, known in enumerate(things.PROPERTIES) if not known.isdisjoint(words))
+
+
+@lru_cache(TEXTS_REMEMBERED)
+def topic_words(content: str) -> frozenset[str]:
+    """The content words of a text without those that tell of any change, and without units and days."""
+    return content_words(content) - NO_TOPICS
 
 
 def likeness(older: str, newer: str) -> float:
-    """The share of the shorter text's content words that the other has too, in [0, 1]."""
-    one, other = content_words(older), content_words(newer)
+    """The share of the shorter text's words, as `topic_words` has them, that the other has too, in [0, 1]."""
+    one, other = topic_words(older), topic_words(newer)
     shared = len(one & other)
     if shared and properties_of(older) & properties_of(newer):
         shared += 1
@@ -167,8 +206,8 @@ def of_two_things(older: str, newer: str) -> bool:
 
 def of_two_subjects(older: str, newer: str) -> bool:
     """Whether what two texts begin to speak of is not the same."""
-    one, other = content_words(older), content_words(newer)
     old, new = subject_of(older), subject_of(newer)
+    one, other = content_words(older) | old.words, content_words(newer) | new.words
     old_owners, new_owners = owners_of(older) - other, owners_of(newer) - one
     if new_owners and (old_owners or (old.words and not old.words & other)):
         return True
@@ -176,28 +215,24 @@ def of_two_subjects(older: str, newer: str) -> bool:
         return True
     if not old.words or not new.words:
         return False
-    if owners_of(newer) & old.words and not owners_of(older) and not properties_of(older) & properties_of(newer):
+    told_of = owners_of(newer) & old.words and not owners_of(older) and not has_owned(older, newer)
+    if told_of and not properties_of(older) & properties_of(newer):
         return True
     if (not old.words & other and not new.words & one) or (old.names - other and new.names - one):
         return True
-    return bool(old.words & new.words and old.words - other - new.words and new.words - one - old.words)
+    return bool(old.words & new.words and old.words - other and new.words - one)
+
+
+def has_owned(older: str, newer: str) -> bool:
+    """Whether a text says of somebody that he has what the other one speaks of as his: "has a check", "his check"."""
+    owned = {stem(match[1].lower()) for match in OWNED.finditer(newer)}
+    return not owned.isdisjoint(content_words(older)) and HAVING.search(older) is not None
 
 
 def share_subject(older: str, newer: str) -> bool:
     """Whether texts say by a verb what they speak of, and that is the same."""
     old, new = subject_of(older), subject_of(newer)
     return old.whole and new.whole and bool(old.words & new.words)
-
-
-def is_narrower(older: str, newer: str) -> bool:
-    """Whether a text says a change of a part or a sort of what the other one speaks of."""
-    old, new = subject_of(older), subject_of(newer)
-    if not (old.whole and new.whole and old.words and new.words):
-        return False
-    more = new.words - content_words(older) - old.words
-    if properties_of(older) & properties_of(newer):
-        more -= PROPERTY_STEMS
-    return bool(old.words & new.words and more)
 
 
 def alike_by_subject(older: str, newer: str) -> bool:
@@ -217,10 +252,13 @@ def label_between(older: str, newer: str) -> Literal["subject", "value"] | None:
     for head, places_of in one.items():
         if head in other and not places_of.keys() & (other[head].keys() | figures):
             return "subject" if min(other[head].values()) < first_said(newer) else "value"
+        first = min(other[head], key=other[head].__getitem__) if head in other else None
+        if first is not None and first not in places_of and other[head][first] < first_said(newer):
+            return "subject"
     return None
 
 
 def first_said(content: str) -> int:
     """Where a text begins to say something of its subject, in characters."""
-    verb = next((start for word, start in tokens_of(content) if word in lists.VERBS), len(content))
+    verb = next((start for word, start in tokens_of(content) if word in things.VERBS), len(content))
     return min(verb, first_change(content))

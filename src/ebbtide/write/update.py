@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ebbtide.write.cues import ended_in, given_up_in, may_say_update, read_cues
-from ebbtide.write.topics import (
-    alike_by_subject,
-    content_words,
-    is_narrower,
-    label_between,
-    likeness,
-    of_two_things,
-    share_subject,
-)
-from ebbtide.write.wording import WORD
+from ebbtide.write import change_words as lists
+from ebbtide.write.cues import COMMON, ended_in, given_up_in, may_say_update, read_cues
+from ebbtide.write.doubts import in_doubt
+from ebbtide.write.topics import alike_by_subject, content_words, label_between, likeness, of_two_things, share_subject
+from ebbtide.write.wording import WORD, read_wording
+from ebbtide.write.words import NEGATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +24,8 @@ SURE = 0.75
 """The confidence from which on an update replaces; `benchmarks/supersession.py` shows what others would find."""
 DOUBTFUL = 0.62
 """The confidence from which on it is a conflict."""
+# Words that say nothing new: what is grammar, and that something holds now, or still.
+NO_NEWS = COMMON.union(*lists.HOLDS_NOW, *lists.UNCHANGED) - NEGATIONS
 # An update fits what it replaces better than anything else by so much of cosine and shared words together.
 LEAD = 0.05
 # Texts that share nothing but whom they are about may still say the same of him, if they lie as near as this.
@@ -125,9 +122,7 @@ def judge(older: Statement, newer: Statement, cosine: float, *, sure: float = SU
         or cues.uncertain
         or cues.partly
         or (labelled == "value" and not (changed == 1.0 and share_subject(older.content, newer.content)))
-        or alike == 0.0
-        or given_up_elsewhere(older.content, newer.content)
-        or is_narrower(older.content, newer.content)
+        or in_doubt(older.content, newer.content)
     )
     return Update("conflict" if doubtful or confidence < sure else "supersedes", confidence)
 
@@ -154,13 +149,21 @@ def ended_elsewhere(older: str, newer: str) -> bool:
     return bool(ended) and all(known.isdisjoint(one) for one in ended)
 
 
-def given_up_elsewhere(older: str, newer: str) -> bool:
-    """Whether a text names what was before, and the other one does not."""
-    given_up, known = given_up_in(newer), content_words(older)
-    return bool(given_up) and all(known.isdisjoint(one) for one in given_up)
-
-
 def says_nothing_new(older: str, newer: str) -> bool:
-    """Whether the words of a text are the other's, in their order: a part of what was said already is no news of it."""
-    said = iter(WORD.findall(older.casefold()))
-    return all(word in said for word in WORD.findall(newer.casefold()))
+    """Whether the words of a text are the other's, in their order: a part of what was said already is no news of it.
+
+    Words such as "now" and "as before" say nothing by themselves, unless one of the texts says what is no more.
+    """
+    said, news = WORD.findall(older.casefold()), WORD.findall(newer.casefold())
+    if is_part(news, said):
+        return True
+    if any((*ended_in(older), *ended_in(newer), *given_up_in(older), *given_up_in(newer))):
+        return False
+    same_denials = read_wording(older).negations == read_wording(newer).negations
+    return same_denials and is_part([word for word in news if word not in NO_NEWS], said)
+
+
+def is_part(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether words are among others in their order."""
+    others = iter(of)
+    return all(word in others for word in words)
