@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
@@ -20,6 +21,8 @@ def serving(path: str) -> Generator[str]:
     parameters.model.path = path
     parameters.n_ctx = CONTEXT_TOKENS
     parameters.n_parallel = 1
+    # With as many threads as cores it waits for whatever else runs, and takes many times as long.
+    parameters.cpuparams.n_threads = max(1, (os.cpu_count() or 1) // 2)
     parameters.port = 0
     server = llama.Server(parameters)
     yield server.listening_address
