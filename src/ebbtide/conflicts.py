@@ -14,6 +14,7 @@ from ebbtide.identifiers import parse_id
 from ebbtide.read.seen import seen
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import RESOLUTIONS, Dispute, Draft
+from ebbtide.write.echo import without_block
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
 from ebbtide.write.screen import admitted
@@ -166,7 +167,7 @@ async def _merged(engine: Engine, caller: Caller, older: Memory, newer: Memory, 
         observed_at=newer.observed_at,
         valid_from=newer.valid_from,
     )
-    checked = validate(draft, caller, engine.settings, now=now, dimension=engine.dimension)
+    checked = without_block(validate(draft, caller, engine.settings, now=now, dimension=engine.dimension), "merged")
     screened = admitted(checked, await current_rules(engine, caller.tenant), "merged")
     vector = None
     if engine.embedder is not None:

@@ -25,6 +25,7 @@ from ebbtide.read.seen import hidden_among, listed, seen, versions_seen
 from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
 from ebbtide.write.context import in_context, refresh_following
+from ebbtide.write.echo import without_block
 from ebbtide.write.fence import check_session_revision, fenced
 from ebbtide.write.origins import write_origins
 from ebbtide.write.pending import enqueue_pending
@@ -333,7 +334,8 @@ def _checked_changes(
         )
     given = {name: value for name, value in changes.items() if value is not None}
     draft = Draft.model_construct(content=content, vector=vector, namespace=namespace, **given)
-    return validate(draft, caller, engine.settings, now=engine.clock.now(), dimension=engine.dimension)
+    checked = validate(draft, caller, engine.settings, now=engine.clock.now(), dimension=engine.dimension)
+    return without_block(checked, "content")
 
 
 def speaks(changes: Mapping[str, Any]) -> bool:

@@ -210,3 +210,21 @@ def test_a_run_is_checked(memory: Ebbtide) -> None:
 def test_a_text_without_a_block_is_untouched(text: str) -> None:
     stripped = without_echo(text)
     assert (stripped.rest, stripped.found, stripped.entries) == (text, False, ())
+
+
+def test_a_block_takes_no_memorys_place(memory: Ebbtide) -> None:
+    first, second = (
+        memory.remember(f"The deploy {said}finish", subject="deploy").memory for said in ("did ", "did not ")
+    )
+    block = memory.context("deploy").text
+    [conflict] = memory.conflicts.list()
+    for field, ask in (
+        ("content", lambda: memory.revise(first.id, block)),
+        ("merged", lambda: memory.conflicts.resolve(conflict.id, "merge", block)),
+    ):
+        with pytest.raises(InvalidInput, match="context block") as caught:
+            ask()
+        assert caught.value.field == field
+    assert memory.get(first.id).revision == first.revision
+    assert memory.revise(second.id, f"{block}\nIt did not finish at all.").content == "It did not finish at all."
+    assert memory.conflicts.resolve(conflict.id, "merge", f"Nobody knows.\n{block}")[0].content == "Nobody knows."

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import read_scope
 from ebbtide.text import content_hash
 from ebbtide.types import Remembered
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller, Memory
     from ebbtide.write.validate import Checked
 
-__all__ = ["Stripped", "known_echoes", "without_blocks", "without_echo"]
+__all__ = ["Stripped", "known_echoes", "without_block", "without_blocks", "without_echo"]
 
 # The lines of a block as `read/block.py` writes them. A model may quote or indent them; it does not invent them whole.
 LEAD = r"^[ \t>]*"
@@ -188,6 +189,22 @@ def bare_entries(text: str) -> tuple[tuple[str, str], ...]:
 def without_blocks(drafts: Sequence[Checked]) -> list[Checked]:
     """The drafts without the context blocks in them; one that is nothing else stays as it is."""
     return [_without_block(draft, without_echo(draft.content)) for draft in drafts]
+
+
+def without_block(draft: Checked, field: str) -> Checked:
+    """The draft of a text that takes another's place, without the context blocks in it.
+
+    Raises:
+        InvalidInput: it is nothing else, and would put what memories say already in place of one of them.
+    """
+    stripped = without_echo(draft.content)
+    if stripped.found and not stripped.own:
+        raise InvalidInput(
+            f"{field} is a context block, which repeats what memories say.",
+            field=field,
+            remedy="Say what holds now, without the block.",
+        )
+    return _without_block(draft, stripped)
 
 
 def _without_block(draft: Checked, stripped: Stripped) -> Checked:
