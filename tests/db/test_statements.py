@@ -53,7 +53,7 @@ def test_a_past_reading_touches_memory_through_its_versions_alone() -> None:
 
 
 def test_what_nothing_narrows_is_searched_without_conditions_that_always_hold() -> None:
-    narrowed = {name for name, body in statements().items() if name.endswith("_whole")}
+    narrowed = {name for name in statements() if name.endswith("_whole")}
     assert narrowed == {
         f"recall.{way}{law}_whole" for way in ("exact", "indexed", "worded") for law in ("", "_weighed")
     }
