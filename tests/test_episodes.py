@@ -246,3 +246,72 @@ def test_an_import_makes_turns_of_messages(chat: Ebbtide, open_store: Opener) ->
     other = open_store(tenant="copy", chat="c1")
     other.import_records(records)
     assert contents(other.episodes.transcript()) == contents(chat.episodes.transcript())
+
+
+def test_what_is_said_after_a_fork_is_not_of_its_past_where_the_last_turn_was_forgotten(chat: Ebbtide) -> None:
+    last = chat.episodes.transcript()[-1]
+    chat.episodes.fork(name="b")
+    before = contents(chat.episodes.transcript(branch="b"))
+    chat.forget(last.id, 1)
+    chat.episodes.add("The ferry at eleven", branch="main")
+    chat.remember("The ferry at twelve", kind="message")
+    assert contents(chat.episodes.transcript(branch="b")) == before[:-1]
+    assert contents(chat.episodes.transcript())[-2:] == ["The ferry at eleven", "The ferry at twelve"]
+
+
+def test_a_branch_of_which_nothing_may_be_read_is_not_there(chat: Ebbtide) -> None:
+    open_, own = "vector.open", "vector.agent.ana.memory"
+    chat.policies.set("default", Policy(read=(open_,), write=open_, allow_write=True))
+    chat.episodes.add("Ferries leave at nine", namespace=open_)
+    first = chat.episodes.fork(name="hidden", namespace=own)
+    chat.episodes.add("Ana wants to leave", branch="hidden", namespace=own)
+    chat.episodes.fork(branch="hidden", name="later", namespace=open_)
+    chat.episodes.add("Ferries leave at ten", branch="later", namespace=open_)
+    assert [one.name for one in chat.episodes.branches()] == ["main", "hidden", "later"]
+    assert first.namespace == own
+    agent = chat.scoped(chat=None).as_agent("default", "memory:read,memory:write", chat="c1")
+    shown = agent.episodes.branches()
+    # What it goes on from is told as far as the agent knows of it.
+    assert [(one.name, one.parent, one.forked_after) for one in shown] == [
+        ("main", None, None), ("later", "main", first.forked_after),
+    ]  # fmt: skip
+    for call in (
+        lambda name: agent.episodes.transcript(branch=name),
+        lambda name: agent.episodes.add("Yes", branch=name),
+        lambda name: agent.episodes.fork(branch=name, name="x"),
+        lambda name: agent.episodes.summarise(branch=name),
+        lambda name: agent.scoped(branch=name).recall("ferries"),
+    ):
+        foreign, absent = (refusal(call, name) for name in ("hidden", "never"))
+        assert foreign.replace("hidden", "never") == absent
+    # Once something readable is said on it, it is there.
+    chat.episodes.add("Ferries leave at eleven", branch="hidden", namespace=open_)
+    assert [one.name for one in agent.episodes.branches()] == ["main", "hidden", "later"]
+    assert contents(agent.episodes.transcript(branch="hidden")) == ["Ferries leave at nine", "Ferries leave at eleven"]
+
+
+def refusal(call: Any, name: str) -> str:
+    with pytest.raises(NotFound) as error:
+        call(name)
+    return str(error.value.to_dict())
+
+
+def test_an_erased_user_leaves_no_branch_of_which_nothing_is_left(chat: Ebbtide) -> None:
+    ana = chat.scoped(user="ana")
+    ana.episodes.fork(name="empty")
+    ana.episodes.fork(name="kept")
+    chat.episodes.add("Ferries leave at nine", branch="kept", namespace="vector.open")
+    ana.episodes.fork(branch="kept", name="also")
+    assert chat.erase_user("ana").cleaned["branches"] == 2
+    assert [one.name for one in chat.episodes.branches()] == ["main", "kept"]
+
+
+def test_turns_are_seen_without_what_was_put_away_and_with_what_is_back(chat: Ebbtide, owner: Any) -> None:
+    chat.rules.add("vector.secret", personal_data="quarantine")
+    held = chat.episodes.add("Call +1 555 010 9999 about the boat", namespace="vector.secret").memory
+    chat.episodes.add("And then the train")
+    assert chat.reconcile().repaired == 0
+    chat.restore(held.id)
+    assert chat.reconcile().repaired == 0
+    vectors = owner.execute("SELECT count(context_embedding) FROM memory WHERE id = %s", [held.id]).fetchone()
+    assert vectors == (1,)

@@ -313,3 +313,26 @@ async def test_two_first_summaries_at_once_are_one(async_memory: AsyncEbbtide) -
     assert outcomes == ["revised", "stored"]
     (episode,) = await chat.browse(kinds=["episode"])
     assert episode.revision == 2
+
+
+def test_a_summary_says_nothing_of_another_namespace_and_no_name_of_a_branch_there(chat: Ebbtide) -> None:
+    ana = chat.scoped(user="ana")
+    ana.episodes.add("Ana wants to leave the company on Friday.")
+    shared = chat.episodes.summarise().memory
+    chat.episodes.fork(name="secret", namespace="vector.agent.ana.memory")
+    # Nothing was said on it yet: what is told lies where the branch was begun.
+    own = chat.episodes.summarise(branch="secret").memory
+    assert (own.namespace, own.content) == ("vector.agent.ana.memory", "Ana wants to leave the company on Friday.")
+    assert chat.episodes.summarise(branch="secret").outcome == "unchanged"
+    assert chat.get(shared.id) == shared
+
+
+def test_a_branch_has_a_summary_in_each_namespace_that_is_told_of(memory: Ebbtide) -> None:
+    memory.scoped(user="ana").episodes.add("Ana pays on Friday.", chat="c")
+    memory.scoped(user="bob").episodes.add("Bob pays on Monday.", chat="c")
+    of_bob = memory.scoped(user="bob").episodes.summarise("c").memory
+    of_ana = memory.episodes.summarise("c").memory
+    assert [(one.namespace, one.content) for one in (of_ana, memory.get(of_bob.id))] == [
+        ("vector.agent.ana.memory", "Ana pays on Friday."),
+        ("vector.agent.bob.memory", "Bob pays on Monday."),
+    ]

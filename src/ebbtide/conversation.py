@@ -39,12 +39,15 @@ class Branch(Value):
 
     It has the turns of its `parent` up to the place `forked_after`, -1 for none of them, and `turns` of its own.
     `main`, which every chat begins with, has no parent. `last_at` is when the last of its own turns was written.
+    Its name may be read by whoever may read its `namespace`, None for `main`, or one of its own turns; where that is
+    not so of its parent, `parent` is the nearest one back for which it is.
     """
 
     chat: str
     name: str
     parent: str | None
     forked_after: int | None
+    namespace: str | None
     turns: int
     created_at: datetime | None
     last_at: datetime | None

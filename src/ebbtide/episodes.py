@@ -11,7 +11,8 @@ from ebbtide.conversation import Branch, Chat, Turn
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, authorise, rebound, requires, write_namespace
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.govern.branches import FIRST_BRANCH, branch_of
+from ebbtide.govern.branches import FIRST_BRANCH, branch_of, known_parent
+from ebbtide.govern.namespaces import read_scope
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import note_read, read_memory
 from ebbtide.read.scope import make_scope
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Remembered
 
-__all__ = ["ROLES", "add", "branches", "chats", "fork", "in_chat", "transcript", "turns_of"]
+__all__ = ["ROLES", "add", "branches", "chats", "fork", "in_chat", "of_chat", "transcript", "turns_of"]
 
 ROLES = ("user", "assistant", "system", "tool")
 MOST_TURNS = 10_000
@@ -76,10 +77,11 @@ async def add(
 
 async def _read_last(transaction: Transaction, caller: Caller) -> tuple[int, int]:
     """The last place of the caller's chat, and how many branches it has beside the first."""
-    return await transaction.one("episodes.last_place", **_of_chat(caller))
+    return await transaction.one("episodes.last_place", **of_chat(caller))
 
 
-def _of_chat(caller: Caller) -> dict[str, Any]:
+def of_chat(caller: Caller) -> dict[str, Any]:
+    """The chat of a caller, as statements take it."""
     return {"tenant": caller.tenant, "agent": caller.agent, "chat": caller.chat}
 
 
@@ -91,16 +93,20 @@ async def fork(
     at: UUID | str | None = None,
     branch: str | None = None,
     name: str | None = None,
+    namespace: str | None = None,
 ) -> Branch:
     """Begin a branch after a turn. See `AsyncEpisodes.fork`."""
-    return await _fork(engine, await in_chat(engine, caller, "fork", WRITE, chat=chat, branch=branch), at, name)
+    caller = await in_chat(engine, caller, "fork", WRITE, chat=chat, branch=branch)
+    return await _fork(engine, caller, at, name, namespace)
 
 
 @requires(WRITE)
-async def _fork(engine: Engine, caller: Caller, at: UUID | str | None, name: str | None) -> Branch:
+async def _fork(
+    engine: Engine, caller: Caller, at: UUID | str | None, name: str | None, namespace: str | None
+) -> Branch:
     now = engine.clock.now()
     turn = None if at is None else parse_id(at, "at")
-    write_namespace(None, caller, "namespace")
+    home = write_namespace(namespace, caller, "namespace")
     if name is not None:
         check_caller(replace(caller, branch=name))
     async with engine.database.transaction(caller.tenant) as transaction:
@@ -110,7 +116,7 @@ async def _fork(engine: Engine, caller: Caller, at: UUID | str | None, name: str
         parent, place = await _read_fork(transaction, caller, parent, turn)
         _, others = await _read_last(transaction, caller)
         chosen = f"branch-{others + 2}" if name is None else name
-        values = {**_of_chat(caller), "parent": parent, "forked_after": place, "now": now}
+        values = {**of_chat(caller), "parent": parent, "forked_after": place, "namespace": home, "now": now}
         made = None
         if chosen != FIRST_BRANCH:
             made = await transaction.one("episodes.fork", **values, name=chosen)
@@ -120,8 +126,9 @@ async def _fork(engine: Engine, caller: Caller, at: UUID | str | None, name: str
             )
         await write_audit(transaction, caller, "write", [(turn, {"operation": "fork"})], now)
     return Branch(
-        chat=caller.chat or "", name=chosen, parent=parent, forked_after=place, turns=0, created_at=now, last_at=None
-    )
+        chat=caller.chat or "", name=chosen, parent=parent, forked_after=place, namespace=home, turns=0, created_at=now,
+        last_at=None,
+    )  # fmt: skip
 
 
 async def _read_fork(transaction: Transaction, caller: Caller, branch: str, turn: UUID | None) -> tuple[str, int]:
@@ -131,10 +138,10 @@ async def _read_fork(transaction: Transaction, caller: Caller, branch: str, turn
         NotFound: the branch, or where none is named the chat, has no such turn.
     """
     if turn is None:
-        row = await transaction.one("episodes.last_told", **_of_chat(caller), branch=branch)
+        row = await transaction.one("episodes.last_told", **of_chat(caller), branch=branch)
         return branch, row[0]
     row = await transaction.one(
-        "episodes.turn_at", **_of_chat(caller), branch=branch, id=turn, within=caller.branch is not None
+        "episodes.turn_at", **of_chat(caller), branch=branch, id=turn, within=caller.branch is not None
     )
     if row is None:
         raise NotFound(
@@ -153,7 +160,15 @@ async def _branches(engine: Engine, caller: Caller) -> list[Branch]:
     scope = make_scope(caller, engine.clock.now())
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.named("episodes.branches", **scope.parameters(), chat=caller.chat, first=FIRST_BRANCH)
-    return [Branch(chat=caller.chat or "", **row._asdict()) for row in rows]
+    readable = read_scope(None, caller)
+    known = [row for row in rows if row.namespace is None or row.turns or readable.covers(row.namespace)]
+    names = {row.name for row in known}
+    return [_as_known(caller, row, *known_parent(row, rows, names)) for row in known]
+
+
+def _as_known(caller: Caller, row: Any, parent: str | None, forked_after: int | None) -> Branch:
+    values: dict[str, Any] = {**row._asdict(), "parent": parent, "forked_after": forked_after}
+    return Branch(chat=caller.chat or "", **values)
 
 
 @requires(READ)

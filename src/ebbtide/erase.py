@@ -285,7 +285,7 @@ async def _erase(
     async with engine.database.transaction(caller.tenant) as transaction:
         await lock(transaction, caller.tenant)
         if user is not None:
-            rows = await transaction.named("forget.clean_user", tenant=caller.tenant, user=user)
+            rows = await transaction.named("forget.clean_user", tenant=caller.tenant, user=user, **user_patterns(user))
         else:
             rows = await transaction.named("forget.clean_tenant", tenant=caller.tenant)
         cleaned.update({place.replace("_", " "): count for place, count in rows[0]._asdict().items() if count})

@@ -16,6 +16,7 @@ from ebbtide.read.reinforce import flush
 from ebbtide.read.seen import hidden_among
 from ebbtide.remember import remember_many
 from ebbtide.types import Draft
+from ebbtide.write.context import refresh_around
 from ebbtide.write.echo import without_echo
 from ebbtide.write.fence import read_session_revision
 from ebbtide.write.stale import hide_pages
@@ -86,6 +87,8 @@ async def change(
                 field="memory_id",
                 remedy="Keep that one, or forget or supersede it first.",
             ) from error
+        if state["status"] != before.status:
+            await refresh_around(transaction, caller.tenant, [id_])
         detail = {**decided.detail, "revision": before.revision + 1}
         await write_audit(transaction, caller, decided.action, [(id_, detail)], now)
         after = await memory_seen(engine, transaction, caller, id_)

@@ -38,6 +38,7 @@ from ebbtide.read.searched import Chosen, Searched
 from ebbtide.read.seen import without_hidden
 from ebbtide.read.words import read_words
 from ebbtide.types import Recall, trusted
+from ebbtide.write.context import refresh_around
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked:
     """As `search`; where little that lives answers, what faded comes back to life first and takes part."""
     watch = Stopwatch()
     searched = await search(engine, caller, query, watch=watch, reviving=True, **asked)
-    revived = await resurrect(engine, searched)
+    revived = await resurrect(engine, searched, refresh_around)
     if revived is None:
         return searched
     watch.lap("resurrect")

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from ebbtide.checks import check_flag
 from ebbtide.conversation import Episode, Turn
-from ebbtide.episodes import MOST_TURNS, in_chat, turns_of
+from ebbtide.episodes import MOST_TURNS, in_chat, of_chat, turns_of
 from ebbtide.errors import StaleRevision
 from ebbtide.govern.access import READ, WRITE, requires
 from ebbtide.govern.branches import branch_of
@@ -94,14 +94,15 @@ async def _summarise(engine: Engine, caller: Caller, anew: bool) -> Episode:
 async def _read(engine: Engine, caller: Caller, anew: bool) -> Told:
     """The branch as the caller may see it, in one snapshot.
 
-    A summary tells of the turns of one namespace, that of the first turn, and stands there too: who reads it may read
-    them all. One that an earlier form of a turn went into is no start.
+    A summary tells of the turns of one namespace and stands there too: who reads it may read them all. One that an
+    earlier form of a turn went into is no start.
     """
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         turns = await turns_of(engine, transaction, caller, limit=MOST_TURNS)
         branch = await branch_of(transaction, caller)
-        turns = [turn for turn in turns if turn.memory.namespace == turns[0].memory.namespace]
-        found = await _read_summary(engine, transaction, caller, branch)
+        place = await _place(transaction, caller, branch, turns)
+        turns = [turn for turn in turns if turn.memory.namespace == place]
+        found = None if place is None else await _read_summary(engine, transaction, caller, branch, place)
     summary, sources = found if found is not None else (None, frozenset[UUID]())
     own = summary is not None and summary.metadata.get("branch") == branch
     told = Told(branch, turns, summary, sources, own)
@@ -113,11 +114,25 @@ async def _read(engine: Engine, caller: Caller, anew: bool) -> Told:
     return told
 
 
+async def _place(transaction: Transaction, caller: Caller, branch: str, turns: Sequence[Turn]) -> str | None:
+    """Where a summary tells the branch's name to nobody who may not know it: where something was said on it.
+
+    As long as nothing was, it is where the branch was begun. None where there is nothing to tell.
+    """
+    own = next((turn.memory.namespace for turn in turns if turn.branch == branch), None)
+    if own is not None or not turns:
+        return own
+    begun = await transaction.one("episodes.begun", **of_chat(caller), branch=branch)
+    return turns[0].memory.namespace if begun is None else begun[0]
+
+
 async def _read_summary(
-    engine: Engine, transaction: Transaction, caller: Caller, branch: str
+    engine: Engine, transaction: Transaction, caller: Caller, branch: str, namespace: str
 ) -> tuple[Memory, frozenset[UUID]] | None:
     scope = make_scope(caller, engine.clock.now())
-    row = await transaction.one("episodes.summary", **scope.parameters(), chat=caller.chat, branch=branch)
+    row = await transaction.one(
+        "episodes.summary", **scope.parameters(), chat=caller.chat, branch=branch, namespace=namespace
+    )
     return None if row is None else (memory_of(row[1:]), frozenset(row[0]))
 
 
@@ -174,7 +189,7 @@ async def _write(engine: Engine, caller: Caller, told: Told, text: Text) -> Epis
     )  # fmt: skip
 
     async def alone(transaction: Transaction, new: Sequence[Memory]) -> None:
-        await _check_alone(engine, transaction, caller, told.branch, [memory.id for memory in new])
+        await _check_alone(engine, transaction, caller, told.branch, last.namespace, [memory.id for memory in new])
 
     (answer,) = await remember_many(engine, caller, [draft], origins=[origin], follow=alone)
     outcome: Any = answer.outcome if answer.outcome in ("dropped", "quarantined") else "stored"
@@ -182,9 +197,9 @@ async def _write(engine: Engine, caller: Caller, told: Told, text: Text) -> Epis
 
 
 async def _check_alone(
-    engine: Engine, transaction: Transaction, caller: Caller, branch: str, ids: Sequence[UUID]
+    engine: Engine, transaction: Transaction, caller: Caller, branch: str, namespace: str, ids: Sequence[UUID]
 ) -> None:
-    """Make sure that nobody else begins a summary of the branch, and that nobody has.
+    """Make sure that nobody else begins a summary of the branch in a namespace, and that nobody has.
 
     Raises:
         StaleRevision: somebody has, since it was looked for.
@@ -193,8 +208,9 @@ async def _check_alone(
     await transaction.run("episodes.lock_summary", tenant=caller.tenant, **of_branch)
     scope = make_scope(caller, engine.clock.now())
     if await transaction.one(
-        "episodes.other_summary", **scope.parameters(), chat=caller.chat, branch=branch, ids=list(ids)
-    ):
+        "episodes.other_summary", **scope.parameters(), chat=caller.chat, branch=branch, namespace=namespace,
+        ids=list(ids),
+    ):  # fmt: skip
         raise StaleRevision(
             "Another summary of the branch was faster.", field="branch", remedy="Summarise it again to go on with that."
         )

@@ -84,10 +84,11 @@ def show_branches(console: Console, branches: list[Branch]) -> None:
 @episodes.command("fork")
 @click.option("--at", metavar="ID", help="The turn that it goes on after; else the last one of the branch.")
 @click.option("--name", metavar="NAME", help="What it is called; else branch-2, and so on.")
+@click.option("--namespace", metavar="NAME", help="Where its name may be read; else where is written.")
 @with_store
-async def fork(memory: AsyncEbbtide, out: Output, at: str | None, name: str | None) -> None:
+async def fork(memory: AsyncEbbtide, out: Output, at: str | None, name: str | None, namespace: str | None) -> None:
     """Begin a branch that goes on after a turn."""
-    made = await memory.episodes.fork(at=at, name=name)
+    made = await memory.episodes.fork(at=at, name=name, namespace=namespace)
     out.answer(made, lambda console: show_branches(console, [made]))
 
 

@@ -11,6 +11,7 @@ from ebbtide.forget.tombstone import lock
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules
 from ebbtide.types import Caller
+from ebbtide.write.context import refresh_around
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +123,7 @@ async def _delete_among(engine: Engine, tenant: str, ids: Sequence[UUID], now: d
         going = [row.id for row in rows]
         await transaction.run("remember.keep_version", tenant=tenant, ids=going, now=now)
         await transaction.run("fade.soft_delete", tenant=tenant, ids=going, now=now)
+        await refresh_around(transaction, tenant, going)
         entries = [
             (
                 row.id,

@@ -10,7 +10,7 @@ from uuid import UUID
 from ebbtide.forget.holds import refuse_held
 from ebbtide.graph.revise import drop_unspoken
 from ebbtide.identifiers import document_of
-from ebbtide.write.context import in_context, set_context
+from ebbtide.write.context import in_context, refresh_around, set_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,8 +61,9 @@ async def clear(
         await _drop_documents(transaction, tenant, rows, cleaned)
         heirs = heirs_of({row.id: row.superseded_by for row in rows})
         await transaction.run("remember.keep_version", tenant=tenant, ids=left, now=now)
-        await transaction.run("forget.relink", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
+        orphans = await transaction.all("forget.relink", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
         await transaction.run("forget.revive", tenant=tenant, ids=left, now=now)
+        await refresh_around(transaction, tenant, [id_ for id_, status in orphans if status == "archived"])
         await _refresh_turns(transaction, tenant, rows)
         await _fence_sessions(transaction, tenant, rows, now)
     return [

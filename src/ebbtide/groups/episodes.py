@@ -43,21 +43,29 @@ class AsyncEpisodes(Group):
         *,
         branch: str | None = None,
         name: str | None = None,
+        namespace: str | None = None,
     ) -> Branch:
         """Begin a branch that goes on after the turn `at`, or else after the last one of `branch`.
 
         To give an answer anew, fork at the turn before it. The new branch has everything said until then, and nothing
-        that was said afterwards. It is called `name`, or by its number.
+        that was said afterwards. It is called `name`, or by its number. Who may read what lies in `namespace`, that
+        where the handle writes unless given, may know of it, and so may who reads what is said on it; to others there
+        is no such branch.
 
         Raises:
             InvalidInput: a name is not acceptable, or there is no chat.
             NotFound: the chat has no such turn or branch.
             Conflict: the chat has a branch of that name.
+            Forbidden: the policy does not let the caller write there.
         """
-        return await episodes.fork(await self.engine(), self.caller, chat=chat, at=at, branch=branch, name=name)
+        return await episodes.fork(
+            await self.engine(), self.caller, chat=chat, at=at, branch=branch, name=name, namespace=namespace
+        )
 
     async def branches(self, chat: str | None = None) -> list[Branch]:
         """The branches of a chat, `main` first, then in the order in which they were begun.
+
+        Those of which nothing may be read, neither a turn nor where they were begun, are left out.
 
         Raises:
             InvalidInput: there is no chat.
@@ -83,9 +91,10 @@ class AsyncEpisodes(Group):
         """Summarise a branch, or go on with its summary: only turns that it does not tell of are read for that.
 
         The summary is one memory of kind `episode`, which is revised as the branch goes on, and goes with any turn
-        that it tells of. It stands in the namespace of the branch's first turn, and tells of the turns there. The chat
-        model that the setting `summariser` names writes it; without one it is made of the sentences of the turns. A
-        branch without a summary goes on from that of the past that it shares. `anew` tells everything again.
+        that it tells of. It stands in the namespace of the first turn that was said on the branch, or where the branch
+        was begun while nothing was, and tells of the turns there. The chat model that the setting `summariser` names
+        writes it; without one it is made of the sentences of the turns. A branch without a summary goes on from that of
+        the past that it shares. `anew` tells everything again.
 
         Raises:
             InvalidInput: there is no chat.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["faded_in", "resurrect"]
 
 ENOUGH_HITS = 3
+
+Refresh = Callable[["Transaction", str, "Sequence[UUID]"], Awaitable[None]]
+"""Makes anew what is derived from memories of a tenant that are back."""
 
 
 async def faded_in(
@@ -62,8 +66,8 @@ async def faded_in(
     return tuple(row[0] for row in rows)
 
 
-async def resurrect(engine: Engine, searched: Searched) -> tuple[UUID, ...] | None:
-    """Bring the faded memories back to life that a search found.
+async def resurrect(engine: Engine, searched: Searched, refresh: Refresh) -> tuple[UUID, ...] | None:
+    """Bring the faded memories back to life that a search found, and let `refresh` see to what is made from them.
 
     Answers with their ids, in order; with none where another recall was faster, and with None where there was nothing
     to bring back.
@@ -71,7 +75,7 @@ async def resurrect(engine: Engine, searched: Searched) -> tuple[UUID, ...] | No
     if not searched.faded:
         return None
     try:
-        revived = await _revive(engine, searched, list(searched.faded))
+        revived = await _revive(engine, searched, list(searched.faded), refresh)
     except Conflict:
         # Somebody says the same anew at this very moment.
         return ()
@@ -79,7 +83,7 @@ async def resurrect(engine: Engine, searched: Searched) -> tuple[UUID, ...] | No
     return revived
 
 
-async def _revive(engine: Engine, searched: Searched, wanted: list[UUID]) -> tuple[UUID, ...]:
+async def _revive(engine: Engine, searched: Searched, wanted: list[UUID], refresh: Refresh) -> tuple[UUID, ...]:
     """Bring back those of the memories that nobody brought back, forgot or said anew since they were found."""
     scope = searched.scope
     tenant, now = scope.caller.tenant, scope.now
@@ -91,6 +95,7 @@ async def _revive(engine: Engine, searched: Searched, wanted: list[UUID]) -> tup
         ids = list(revisions)
         await transaction.run("remember.keep_version", tenant=tenant, ids=ids, now=now)
         await transaction.run("fade.resurrect", tenant=tenant, ids=ids, now=now)
+        await refresh(transaction, tenant, ids)
         entries = [
             (
                 id_,

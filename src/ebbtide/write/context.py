@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.write.rows import Row
 
-__all__ = ["PREVIOUS_SHARE", "in_context", "refresh_following", "with_context"]
+__all__ = ["PREVIOUS_SHARE", "in_context", "refresh_around", "refresh_following", "with_context"]
 
 # Measured on two-party chats; from .5 to 1 it makes little difference.
 PREVIOUS_SHARE = 0.7
@@ -112,6 +112,21 @@ async def refresh_following(
     if chat is None or sequence is None:
         return
     found = await transaction.all("memory.following_turns", tenant=tenant, agent=agent, chat=chat, sequence=sequence)
+    await _set_found(transaction, tenant, found)
+
+
+async def refresh_around(transaction: Transaction, tenant: str, ids: Sequence[UUID]) -> None:
+    """Make anew what hangs on memories having been put away or brought back: how they, and the turns after, are seen.
+
+    What is put away leaves no trace in the turns around it.
+    """
+    if ids:
+        await _set_found(
+            transaction, tenant, await transaction.all("memory.turns_around", tenant=tenant, ids=list(ids))
+        )
+
+
+async def _set_found(transaction: Transaction, tenant: str, found: Sequence[Any]) -> None:
     vectors = {
         id_: None if previous is None else in_context(vector.to_numpy(), previous.to_numpy())
         for id_, vector, previous in found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.errors import Conflict
+from ebbtide.write.context import refresh_around
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ async def archive_ended(transaction: Transaction, caller: Caller, batch: Batch, 
     if ended:
         await transaction.run("remember.keep_version", tenant=caller.tenant, ids=ended, now=now)
         await transaction.run("remember.archive_ended", tenant=caller.tenant, ids=ended, now=now)
+        await refresh_around(transaction, caller.tenant, ended)
 
 
 async def mention_duplicates(

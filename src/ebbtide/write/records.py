@@ -167,6 +167,7 @@ class _Branch(BaseModel):
     name: str
     parent: str = FIRST_BRANCH
     forked_after: Annotated[int, Field(ge=-1, le=2**53)]
+    namespace: str | None = None
     created_at: Moment | None = None
 
 
@@ -310,13 +311,20 @@ def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: d
         tuple(_ties(record, id_)),
         naming_of(record.entities, record.relations),
         _place(record),
-        _standing(caller, record),
+        _standing(caller, record, row.memory.namespace),
     )
 
 
-def _standing(caller: Caller, record: _Record) -> Standing:
+def _standing(caller: Caller, record: _Record, namespace: str) -> Standing:
+    """Where a record is a turn; a branch that does not say so itself was begun where the record lies."""
     turns = tuple(Turn(**dict(one)) for one in record.turns)
-    branches = tuple(Twig(**dict(_in_utc(one, f"branches[{place}]."))) for place, one in enumerate(record.branches))
+    branches = tuple(
+        Twig(**{
+            **dict(_in_utc(one, field := f"branches[{place}].")),
+            "namespace": write_namespace(one.namespace or namespace, caller, f"{field}namespace"),
+        })
+        for place, one in enumerate(record.branches)
+    )  # fmt: skip
     return check_standing(caller, Standing(turns, branches))
 
 

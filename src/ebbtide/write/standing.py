@@ -9,7 +9,8 @@ from uuid import UUID
 
 from ebbtide.checks import check_caller
 from ebbtide.errors import InvalidInput
-from ebbtide.govern.branches import FIRST_BRANCH
+from ebbtide.govern.branches import FIRST_BRANCH, known_parent
+from ebbtide.govern.namespaces import read_scope
 from ebbtide.text import shown
 
 if TYPE_CHECKING:
@@ -35,18 +36,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Twig:
-    """A branch of a chat, and after which place of which other one it goes on."""
+    """A branch of a chat, after which place of which other one it goes on, and where its name may be read."""
 
     chat: str
     name: str
     parent: str
     forked_after: int
+    namespace: str
     created_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a record is a turn, and all branches of those chats."""
+    """Where a record is a turn, and the branches of those chats."""
 
     turns: tuple[Place, ...] = ()
     branches: tuple[Twig, ...] = ()
@@ -82,15 +84,20 @@ def check_standing(caller: Caller, standing: Standing) -> Standing:
 async def exported_standings(
     transaction: Transaction, caller: Caller, ids: Sequence[UUID]
 ) -> dict[UUID, dict[str, list[dict[str, Any]]]]:
-    """Where memories are turns, as fields of their records; nothing where their `seq` says it all."""
+    """Where memories are turns, as fields of their records; nothing where their `seq` says it all.
+
+    Branches are told as far as the caller may know of them.
+    """
     rows = await transaction.all("transfer.export_turns", tenant=caller.tenant, ids=ids)
     chats = sorted({row[1] for row in rows})
     branches: dict[str, list[dict[str, Any]]] = defaultdict(list)
     if chats:
+        rows_of: dict[str, list[Any]] = defaultdict(list)
         for row in await transaction.named(
             "transfer.export_branches", tenant=caller.tenant, agent=caller.agent, chats=chats
         ):
-            branches[row.chat].append(row._asdict())
+            rows_of[row.chat].append(row)
+        branches |= {chat: known for chat, found in rows_of.items() if (known := _known(caller, found))}
     turns: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     plain: set[UUID] = set()
     for id_, chat, branch, place, is_plain in rows:
@@ -102,6 +109,21 @@ async def exported_standings(
             within = [one for chat in dict.fromkeys(place["chat"] for place in places) for one in branches[chat]]
             fields[id_] = {"turns": places, **({"branches": within} if within else {})}
     return fields
+
+
+def _known(caller: Caller, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """The branches of a chat of which the caller may know, as if there were no others."""
+    readable = read_scope(None, caller)
+    known = [row for row in rows if any(map(readable.covers, (row.namespace, *row.places)))]
+    names = {row.name for row in known}
+    told: list[dict[str, Any]] = []
+    for row in known:
+        parent, after = known_parent(row, rows, names)
+        told.append({
+            "chat": row.chat, "name": row.name, "parent": parent, "forked_after": after, "namespace": row.namespace,
+            "created_at": row.created_at,
+        })  # fmt: skip
+    return told
 
 
 async def write_standings(
@@ -122,7 +144,8 @@ async def write_standings(
         await transaction.run(
             "transfer.insert_branches", **whose, now=now, chats=[one.chat for one in made],
             names=[one.name for one in made], parents=[one.parent for one in made],
-            forks=[one.forked_after for one in made], created=[one.created_at for one in made],
+            forks=[one.forked_after for one in made], namespaces=[one.namespace for one in made],
+            created=[one.created_at for one in made],
         )  # fmt: skip
     await transaction.run(
         "transfer.insert_turns", **whose, ids=[id_ for id_, _ in places], chats=[one.chat for _, one in places],

@@ -112,7 +112,7 @@ SELECT m.id, m.embedding, m.context_embedding, (
     SELECT p.embedding FROM memory p
     WHERE p.tenant_id = %(tenant)s AND p.agent_id = m.agent_id AND p.chat_id = m.chat_id AND p.sequence < m.sequence
       AND p.embedding IS NOT NULL AND p.status = 'active'
-    ORDER BY p.sequence DESC LIMIT 1) AS previous
+    ORDER BY p.sequence DESC, p.id DESC LIMIT 1) AS previous
 FROM memory m
 WHERE m.tenant_id = %(tenant)s AND m.chat_id IS NOT NULL AND m.sequence IS NOT NULL AND m.embedding IS NOT NULL
   AND m.status = 'active' AND m.id > %(after)s::uuid

@@ -30,17 +30,26 @@ SELECT %(tenant)s, %(agent)s, n.chat_id, %(branch)s,
        coalesce(n.sequence, l.last + row_number() OVER (PARTITION BY n.chat_id, n.sequence IS NULL ORDER BY n.ordinality)), n.memory_id
 FROM unnest(%(ids)s::uuid[], %(chats)s::text[], %(sequences)s::integer[]) WITH ORDINALITY AS n(memory_id, chat_id, sequence, ordinality)
 JOIN LATERAL (
-    SELECT coalesce(max(t.place), -1) AS last FROM turn t
+    SELECT greatest(max(t.place), (SELECT max(b.forked_after) FROM branch b
+                                   WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = n.chat_id), -1) AS last FROM turn t
     WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND t.chat_id = n.chat_id) l ON true
 ON CONFLICT DO NOTHING;
 
--- name: branch
--- A branch of a chat, where it is not the first one.
-SELECT t.name, t.parent, t.forked_after FROM branch t WHERE {{of_chat}} AND t.name = %(branch)s;
+-- name: branch_namespaces
+-- Where a branch of a chat was begun, and where its turns lie.
+SELECT t.namespace FROM branch t WHERE {{of_chat}} AND t.name = %(branch)s
+UNION
+SELECT m.namespace FROM turn t JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = t.memory_id
+WHERE {{of_chat}} AND t.branch = %(branch)s;
+
+-- name: begun
+-- Where a branch of a chat was begun; nothing of the first one.
+SELECT t.namespace FROM branch t WHERE {{of_chat}} AND t.name = %(branch)s;
 
 -- name: last_place
--- The last place of a chat, -1 where nothing was said; and how many branches it has beside the first.
-SELECT coalesce(max(t.place), -1), (SELECT count(*) FROM branch t WHERE {{of_chat}}) FROM turn t WHERE {{of_chat}};
+-- The last place of a chat, -1 where nothing was said, and never before one after which a branch began: the turn that was there may be
+-- forgotten, and what is said now is not of that branch's past. And how many branches it has beside the first.
+SELECT greatest((SELECT max(t.place) FROM turn t WHERE {{of_chat}}), max(t.forked_after), -1), count(*) FROM branch t WHERE {{of_chat}};
 
 -- name: last_told
 -- The last place of a branch, -1 where nothing was said on it.
@@ -57,8 +66,8 @@ ORDER BY t.place DESC LIMIT 1;
 
 -- name: fork
 -- Begins a branch.
-INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, created_at)
-VALUES (%(tenant)s, %(agent)s, %(chat)s, %(name)s, %(parent)s, %(forked_after)s, %(now)s)
+INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, namespace, created_at)
+VALUES (%(tenant)s, %(agent)s, %(chat)s, %(name)s, %(parent)s, %(forked_after)s, %(namespace)s, %(now)s)
 ON CONFLICT DO NOTHING RETURNING name;
 
 -- name: transcript
@@ -74,12 +83,12 @@ ORDER BY last.place, last.id;
 
 -- name: branches
 -- The branches of a chat, with how many turns each has of its own that may be read, and when the last of them was written.
-SELECT o.name, o.parent, o.forked_after, count(m.id)::integer AS turns, max(m.created_at) AS last_at, o.created_at
-FROM (SELECT t.name, t.parent, t.forked_after, t.created_at FROM branch t WHERE {{of_chat}}
-      UNION ALL SELECT %(first)s, NULL, NULL, NULL) o
+SELECT o.name, o.parent, o.forked_after, o.namespace, count(m.id)::integer AS turns, max(m.created_at) AS last_at, o.created_at
+FROM (SELECT t.name, t.parent, t.forked_after, t.namespace, t.created_at FROM branch t WHERE {{of_chat}}
+      UNION ALL SELECT %(first)s, NULL, NULL, NULL, NULL) o
 LEFT JOIN turn t ON {{of_chat}} AND t.branch = o.name
 LEFT JOIN memory m ON m.id = t.memory_id AND {{readable}}
-GROUP BY o.name, o.parent, o.forked_after, o.created_at
+GROUP BY o.name, o.parent, o.forked_after, o.namespace, o.created_at
 ORDER BY o.created_at NULLS FIRST, o.name;
 
 -- name: chats
@@ -90,12 +99,12 @@ WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND {{readable}}
 GROUP BY t.chat_id ORDER BY last_at DESC, t.chat_id LIMIT %(limit)s;
 
 -- name: summary
--- What a branch's summary can go on from: its own, else one of the branches it goes back to that tells nothing else.
+-- What a branch's summary in a namespace can go on from: its own there, else one of the branches it goes back to that tells nothing else.
 WITH RECURSIVE {{lineage}}, {{told}}
 SELECT ARRAY(SELECT o.source_id FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id) AS sources,
        {{memory_row}}
 FROM memory m LEFT JOIN strength s ON s.tenant_id = %(tenant)s AND s.memory_id = m.id
-WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode'
+WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.namespace = %(namespace)s
   AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id AND o.whole)
   AND NOT EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id
                                                 AND o.source_id NOT IN (SELECT told.memory_id FROM told))
@@ -107,9 +116,9 @@ SELECT pg_advisory_xact_lock(hashtextextended(
     'ebbtide.summary:' || array_to_json(ARRAY[%(tenant)s::text, %(agent)s::text, %(chat)s::text, %(branch)s::text])::text, 0));
 
 -- name: other_summary
--- A summary of a branch's own that may be read, besides the memories named.
+-- A summary of a branch's own in a namespace that may be read, besides the memories named.
 SELECT m.id FROM memory m
-WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.metadata ->> 'branch' = %(branch)s
+WHERE {{readable}} AND m.namespace = %(namespace)s AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.metadata ->> 'branch' = %(branch)s
   AND m.id <> ALL(%(ids)s::uuid[])
   AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id AND o.whole)
 LIMIT 1;

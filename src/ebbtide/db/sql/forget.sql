@@ -68,7 +68,8 @@ SET superseded_by = o.heir,
                       WHERE twin.tenant_id = %(tenant)s AND twin.agent_id = m.agent_id AND twin.namespace = m.namespace
                         AND twin.content_hash = m.content_hash AND twin.status = 'active' AND twin.superseded_by IS NULL))
                   THEN 'archived' ELSE m.status END
-FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id;
+FROM orphan o WHERE m.tenant_id = %(tenant)s AND m.id = o.id
+RETURNING m.id, m.status;
 
 -- name: left_over
 -- What stays of the sources that one text took the place of, where that text goes since another of its sources does.
@@ -297,7 +298,7 @@ LEFT JOIN LATERAL (
     SELECT b.sequence, b.embedding FROM memory b
     WHERE b.tenant_id = %(tenant)s AND b.agent_id = n.agent_id AND b.chat_id = n.chat_id AND b.sequence < n.sequence
       AND b.embedding IS NOT NULL AND b.status = 'active'
-    ORDER BY b.sequence DESC LIMIT 1) p ON true
+    ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true
 WHERE n.tenant_id = %(tenant)s AND n.chat_id = ANY(%(chats)s::text[]) AND n.agent_id = ANY(%(agents)s::text[])
   AND n.embedding IS NOT NULL AND n.status = 'active'
   AND EXISTS (SELECT FROM gone WHERE gone.agent_id = n.agent_id AND gone.chat_id = n.chat_id AND gone.sequence < n.sequence
@@ -404,15 +405,26 @@ UPDATE legal_hold h SET released_at = %(now)s WHERE h.tenant_id = %(tenant)s AND
 RETURNING h.id, h.reason, h.filter AS covers, h.placed_at, h.released_at;
 
 -- name: clean_user
--- What the store learned about a user apart from memories; sessions stay as fences that name nobody.
-WITH recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING t.id),
+-- What the store learned about a user apart from memories; sessions stay as fences that name nobody. Branches that were begun in the
+-- user's own namespaces go, unless something is left that was said on them, or on what goes on from them.
+WITH RECURSIVE kept AS (
+    SELECT b.agent_id, b.chat_id, b.name FROM branch b
+    WHERE b.tenant_id = %(tenant)s AND (
+        NOT (b.namespace = ANY(%(exact)s::text[]) OR b.namespace ^@ ANY(%(prefixes)s::text[]))
+        OR EXISTS (SELECT FROM turn t WHERE t.tenant_id = %(tenant)s AND t.agent_id = b.agent_id AND t.chat_id = b.chat_id AND t.branch = b.name))
+    UNION
+    SELECT b.agent_id, b.chat_id, b.parent FROM kept k
+    JOIN branch b ON b.tenant_id = %(tenant)s AND b.agent_id = k.agent_id AND b.chat_id = k.chat_id AND b.name = k.name),
+branches AS (DELETE FROM branch b WHERE b.tenant_id = %(tenant)s AND NOT EXISTS (
+    SELECT FROM kept k WHERE k.agent_id = b.agent_id AND k.chat_id = b.chat_id AND k.name = b.name) RETURNING 1),
+recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING t.id),
 hits AS (DELETE FROM recall_hit t USING recalls WHERE t.tenant_id = %(tenant)s AND t.recall_id = recalls.id RETURNING 1),
 arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
 routes AS (DELETE FROM route_statistic t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
 sessions AS (UPDATE session t SET user_id = NULL, revision = t.revision + 1 WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text
              RETURNING 1)
 SELECT (SELECT count(*) FROM recalls) AS recalls, (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity,
-       (SELECT count(*) FROM routes) AS routing, (SELECT count(*) FROM sessions) AS sessions;
+       (SELECT count(*) FROM routes) AS routing, (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM branches) AS branches;
 
 -- name: clean_tenant
 -- Everything of a tenant but tombstones, receipts, the audit and the tenant's name. Sessions without a name fence late work as

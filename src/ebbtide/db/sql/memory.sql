@@ -54,8 +54,24 @@ LEFT JOIN LATERAL (
     SELECT b.sequence, b.embedding FROM memory b
     WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = %(chat)s AND b.sequence < n.sequence
       AND b.embedding IS NOT NULL AND b.status = 'active'
-    ORDER BY b.sequence DESC LIMIT 1) p ON true
+    ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true
 WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.chat_id = %(chat)s AND n.sequence > %(sequence)s
   AND coalesce(p.sequence, -1) <= %(sequence)s
   AND n.embedding IS NOT NULL AND n.status = 'active'
 ORDER BY n.sequence;
+
+-- name: turns_around
+-- The turns that some memories are, where they are live, and those right after them, with the turn that is now before each.
+WITH moved AS MATERIALIZED (
+    SELECT DISTINCT m.agent_id, m.chat_id, m.sequence FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.chat_id IS NOT NULL AND m.sequence IS NOT NULL)
+SELECT n.id, n.embedding, p.embedding
+FROM moved g
+JOIN memory n ON n.agent_id = g.agent_id AND n.chat_id = g.chat_id AND n.sequence >= g.sequence
+LEFT JOIN LATERAL (
+    SELECT b.sequence, b.embedding FROM memory b
+    WHERE b.tenant_id = %(tenant)s AND b.agent_id = n.agent_id AND b.chat_id = n.chat_id AND b.sequence < n.sequence
+      AND b.embedding IS NOT NULL AND b.status = 'active'
+    ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true
+WHERE n.tenant_id = %(tenant)s AND n.embedding IS NOT NULL AND n.status = 'active'
+  AND (n.sequence = g.sequence OR coalesce(p.sequence, -1) <= g.sequence);

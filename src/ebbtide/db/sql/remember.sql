@@ -113,7 +113,7 @@ LEFT JOIN LATERAL (
     SELECT m.sequence, m.embedding FROM memory m
     WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.chat_id = t.chat_id AND m.sequence < t.sequence
       AND m.embedding IS NOT NULL AND m.status = 'active'
-    ORDER BY m.sequence DESC LIMIT 1) p ON true
+    ORDER BY m.sequence DESC, m.id DESC LIMIT 1) p ON true
 LEFT JOIN LATERAL (
     SELECT m.id, m.sequence, m.embedding FROM memory m
     WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.chat_id = t.chat_id AND m.sequence > t.sequence

@@ -408,7 +408,8 @@ CREATE TABLE session (
 );
 
 -- A conversation is a tree: `main`, and branches that go on from a turn of another one. A branch has its parent's turns up to
--- `forked_after`, as far as the parent has those itself, and its own. The first branch of a chat has no row.
+-- `forked_after`, as far as the parent has those itself, and its own. The first branch of a chat has no row. Its name may be read where
+-- one of its turns may, or what lies in its `namespace`.
 CREATE TABLE branch (
     tenant_id text NOT NULL,
     agent_id text NOT NULL,
@@ -416,6 +417,7 @@ CREATE TABLE branch (
     name text NOT NULL,
     parent text NOT NULL,
     forked_after bigint NOT NULL,
+    namespace text NOT NULL,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, agent_id, chat_id, name)
 );

@@ -87,17 +87,19 @@ WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])
 ORDER BY t.memory_id, t.chat_id, t.branch;
 
 -- name: export_branches
--- The branches of chats beside the first of each, in the order in which they were begun.
-SELECT b.chat_id AS chat, b.name, b.parent, b.forked_after, b.created_at
+-- The branches of chats beside the first of each, in the order in which they were begun, each with where its turns lie.
+SELECT b.chat_id AS chat, b.name, b.parent, b.forked_after, b.namespace, b.created_at, ARRAY(
+    SELECT DISTINCT m.namespace FROM turn t JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = t.memory_id
+    WHERE t.tenant_id = %(tenant)s AND t.agent_id = b.agent_id AND t.chat_id = b.chat_id AND t.branch = b.name) AS places
 FROM branch b WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = ANY(%(chats)s::text[])
 ORDER BY b.chat_id, b.created_at, b.name;
 
 -- name: insert_branches
 -- Begins branches where they are not there.
-INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, created_at)
-SELECT %(tenant)s, %(agent)s, b.chat_id, b.name, b.parent, b.forked_after, coalesce(b.created_at, %(now)s)
-FROM unnest(%(chats)s::text[], %(names)s::text[], %(parents)s::text[], %(forks)s::bigint[], %(created)s::timestamptz[])
-     AS b(chat_id, name, parent, forked_after, created_at)
+INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, namespace, created_at)
+SELECT %(tenant)s, %(agent)s, b.chat_id, b.name, b.parent, b.forked_after, b.namespace, coalesce(b.created_at, %(now)s)
+FROM unnest(%(chats)s::text[], %(names)s::text[], %(parents)s::text[], %(forks)s::bigint[], %(namespaces)s::text[],
+            %(created)s::timestamptz[]) AS b(chat_id, name, parent, forked_after, namespace, created_at)
 ON CONFLICT DO NOTHING;
 
 -- name: insert_turns
