@@ -22,6 +22,7 @@ from ebbtide.write.rows import memory_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.knowledge import Entity
     from ebbtide.types import Memory
@@ -126,12 +127,21 @@ async def _make(
     draft = Draft.model_construct(
         content=content, namespace=namespace, kind="entity", confidence=entity.confidence, subject=None
     )
-    stored = (await remember_many(engine, caller, [draft], origins=[origin]))[0].memory
-    if stored is None:
-        return None
-    async with engine.database.transaction(caller.tenant) as transaction:
-        await transaction.run("graph.set_page", tenant=caller.tenant, agent=caller.agent, entity=id_, memory=stored.id)
-    return stored
+
+    async def belong(transaction: Transaction, new: Sequence[Memory]) -> None:
+        # In the transaction that writes it: a page that is no entity's would be brought up to date by nobody.
+        for memory in new:
+            await _set_page(transaction, caller, id_, memory.id)
+
+    answer = (await remember_many(engine, caller, [draft], origins=[origin], follow=belong))[0]
+    if answer.memory is not None and answer.outcome == "duplicate":
+        async with engine.database.transaction(caller.tenant) as transaction:
+            await _set_page(transaction, caller, id_, answer.memory.id)
+    return answer.memory
+
+
+async def _set_page(transaction: Transaction, caller: Caller, entity: UUID, memory: UUID) -> None:
+    await transaction.run("graph.set_page", tenant=caller.tenant, agent=caller.agent, entity=entity, memory=memory)
 
 
 def written(entity: Entity, facts: Sequence[Memory]) -> str:

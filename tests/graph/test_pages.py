@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ebbtide import AsyncEbbtide, Ebbtide, Policy
-from ebbtide.errors import Conflict, Forbidden, NotFound
+from ebbtide.errors import Conflict, Forbidden, NotFound, StoreError
 from ebbtide.jobs.pages import refresh_tenant
 from tests.forget.support import holding
 from tests.graph.test_entities import person
@@ -103,3 +103,26 @@ def test_a_page_neither_repeats_nor_replaces_a_fact(memory: Ebbtide) -> None:
     again = memory.remember("Bob no longer lives in Oslo, says Ann", entities=[person("Bob")])
     assert set(again.related) <= {fact.id}
     assert memory.conflicts.list() == [] or all(one.older.kind != "entity" for one in memory.conflicts.list())
+
+
+def test_who_may_not_read_a_page_is_not_told_of_it(memory: Ebbtide) -> None:
+    for namespace in ("vector.x", "vector.secret"):
+        memory.remember(f"Sarah is in {namespace}", namespace=namespace, entities=[person("Sarah Chen")])
+    page = memory.entities.page("Sarah Chen", namespace="vector.secret")
+    memory.policies.set("default", Policy(read=("vector.x",)))
+    policed = memory.as_agent("default", "memory:read")
+    assert policed.entities.get("Sarah Chen").entity.page is None
+    assert memory.entities.get("Sarah Chen").entity.page == page.id
+
+
+def test_a_page_is_its_entitys_in_the_transaction_that_writes_it(memory: Ebbtide, owner: Any) -> None:
+    memory.remember("Sarah plays chess", entities=[person("Sarah Chen")])
+    owner.execute(
+        """CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''killed''; END';
+           CREATE TRIGGER killed BEFORE UPDATE OF memory_id ON entity FOR EACH ROW EXECUTE FUNCTION refuse()"""
+    )
+    with pytest.raises(StoreError):
+        memory.entities.page("Sarah Chen")
+    assert memory.browse(kinds="entity") == []
+    owner.execute("DROP TRIGGER killed ON entity")
+    assert memory.entities.page("Sarah Chen") is not None

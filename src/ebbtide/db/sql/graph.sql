@@ -317,8 +317,10 @@ UNION ALL
  ORDER BY e.id LIMIT %(limit)s::integer);
 
 -- name: portraits
--- What is readable of entities: how many facts with which average confidence, where, and by which names; those that a person added too.
-SELECT e.id, e.type, e.name, e.name_hash, e.memory_id, e.created_at, f.facts, f.confidence, f.namespaces, n.names, n.hashes, n.namespaces
+-- What is readable of entities: their pages, how many facts with which average confidence, where, and by which names; those that a person
+-- added too.
+SELECT e.id, e.type, e.name, e.name_hash, CASE WHEN %(owner)s::boolean OR EXISTS (
+           SELECT FROM {{source}} WHERE m.id = e.memory_id AND {{readable}}) THEN e.memory_id END, e.created_at, f.facts, f.confidence, f.namespaces, n.names, n.hashes, n.namespaces
 FROM entity e
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE m.kind <> 'entity') AS facts, avg(m.confidence) FILTER (WHERE m.kind <> 'entity') AS confidence,
