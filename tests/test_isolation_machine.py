@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, Phase
-from hypothesis import settings as machine_settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from ebbtide.clock import FixedClock
 from tests.conftest import Opener
+from tests.isolation.chance import live
 from tests.isolation.machine import Isolation
 from tests.test_isolation import tenant_tables
 
-STEPS = int(os.environ.get("EBBTIDE_ISOLATION_STEPS", "400"))
-STEPS_A_LIFE = 50
+STEPS = int(os.environ.get("EBBTIDE_ISOLATION_STEPS", "300"))
+SEED = int(os.environ.get("EBBTIDE_ISOLATION_SEED", "1"))
+STEPS_A_LIFE = 100
+TELL_EVERY = 1_000
 
 
 @pytest.mark.timeout(120 + STEPS // 5)
@@ -28,26 +29,22 @@ def test_nothing_crosses_whatever_is_called(
     clock: FixedClock,
     owner: psycopg.Connection[Any],
     application: psycopg.Connection[Any],
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    parts = {"store": open_store(), "clock": clock, "owner": owner, "application": application, "steps": 0}
-    machine: Any = type("Machine", (Isolation,), {**parts, "tables": tenant_tables(owner)})
-    started = time.monotonic()
-    while machine.steps < STEPS:
-        lives = max(1, min(50, (STEPS - machine.steps) // STEPS_A_LIFE))
-        run_state_machine_as_test(
-            machine,
-            settings=machine_settings(
-                max_examples=lives,
-                stateful_step_count=STEPS_A_LIFE,
-                deadline=None,
-                database=None,
-                suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-                phases=[Phase.generate],
-            ),
-        )
-    seconds = time.monotonic() - started
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\nisolation: {machine.steps:,} steps in {seconds:.0f} s, {machine.steps / seconds:.0f} a second\n"
-        )
+    store, tables = open_store(), tenant_tables(owner)
+    started, done, told = time.monotonic(), 0, 0
+
+    def tell() -> None:
+        seconds = time.monotonic() - started
+        with capsys.disabled():
+            sys.stdout.write(f"\nisolation: {done:,} of {STEPS:,} steps in {seconds:.0f} s, seed {SEED}\n")
+            sys.stdout.flush()
+
+    for life in range(-(-STEPS // STEPS_A_LIFE)):
+        live(Isolation(store, clock, owner, application, tables, tmp_path), SEED * 100_000 + life, STEPS_A_LIFE)
+        done += STEPS_A_LIFE
+        if done // TELL_EVERY > told:
+            told = done // TELL_EVERY
+            tell()
+    tell()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,10 +18,15 @@ import psycopg
 
 from ebbtide import Ebbtide
 from ebbtide.db.embedded import EmbeddedServer
+from ebbtide.doctor import examine
 from ebbtide.errors import StoreError
+from ebbtide.opening import Store
+from ebbtide.types import Caller
 from tests.db.embedded_programs import SOURCES, eventually, parent, postmaster
 from tests.faults import program
 from tests.faults.ledger import Ledger
+from tests.faults.rows import NEVER
+from tests.faults.writer import EMBEDDER, SETTINGS
 
 FAULTS = ("program", "server", "backend", "connection")
 PATIENCE_SECONDS = 30.0
@@ -38,6 +44,7 @@ class Harness:
         self.folder = folder / "store"
         self.notes = folder / "notes"
         self.notes.touch()
+        self.errors = (folder / "errors").open("w+")
         self.random = Random(seed)
         self.server = EmbeddedServer(self.folder)
         self.dsn = self.server.start()
@@ -50,13 +57,19 @@ class Harness:
         self.program.kill()
         self.program.communicate()
         self.server.stop()
+        self.errors.close()
+
+    def said_last(self) -> str:
+        """The end of what the program said of itself."""
+        self.errors.seek(0)
+        return self.errors.read()[-2_000:]
 
     def trial(self, number: int) -> str:
         """One fault in the middle of a tenant's writing, and what is there afterwards; answers with the fault."""
         tenant = f"t{number}"
         fault = self.random.choice(FAULTS)
         self.tell(tenant)
-        notes = self.until(lambda noted: bool(noted))
+        notes = self.until(lambda noted: any("ready" in note or "stops" in note for note in noted))
         time.sleep(self.random.uniform(0, LONGEST_WAIT_SECONDS))
         getattr(self, f"kill_{fault}")()
         if fault != "program":
@@ -67,20 +80,30 @@ class Harness:
         self.ledgers[tenant] = Ledger.of(note for note in notes if note["tenant"] == tenant)
         with self.reopened() as memory:
             self.ledgers[tenant].check(memory.scoped(tenant=tenant))
+        self.check_rows()
         return fault
+
+    def check_rows(self) -> None:
+        """Nothing is half-written, or left of what is gone, in any table."""
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            for sentence, statement in NEVER.items():
+                found = connection.execute(statement).fetchall()
+                assert not found, f"{sentence}: {found[:5]}"
 
     def check_again(self) -> None:
         """Nothing of the earlier trials was lost by a later fault."""
         with self.reopened() as memory:
             for tenant, ledger in self.ledgers.items():
                 ledger.check(memory.scoped(tenant=tenant))
+        found = asyncio.run(examine(Store(self.dsn, settings=SETTINGS, embedder=EMBEDDER), Caller("t0", "default")))
+        assert not [one for one in found if one.verdict == "fail"], found
 
     def reopened(self) -> Ebbtide:
         """The store, opened anew; a server that has just lost a backend may first have to recover."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                return Ebbtide.open(self.dsn, embedder=program.EMBEDDER, settings=program.SETTINGS)
+                return Ebbtide.open(self.dsn, embedder=EMBEDDER, settings=SETTINGS)
             except StoreError:
                 assert time.monotonic() < deadline, "the store does not open again"
                 self.dsn = self.server.start()
@@ -90,7 +113,7 @@ class Harness:
             [sys.executable, program.__file__, self.folder, self.notes],
             env=os.environ | {"PYTHONPATH": os.pathsep.join([os.fspath(SOURCES), *sys.path])},
             stdin=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self.errors,
             text=True,
         )
 
@@ -116,7 +139,7 @@ class Harness:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not enough(noted):
             assert time.monotonic() < deadline, "the program notes nothing any more"
-            assert self.program.poll() is None, "the program ended by itself"
+            assert self.program.poll() is None, f"the program ended by itself: {self.said_last()}"
             time.sleep(0.002)
             noted += self.new_notes()
         return noted

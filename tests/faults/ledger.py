@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,19 +13,35 @@ import pytest
 
 from ebbtide import Ebbtide
 from ebbtide.errors import NotFound
-from tests.faults.program import SESSION
+from ebbtide.evidence import Receipt
+from tests.faults.beside import Beside
+from tests.faults.writer import SESSION
+
+
+def own(records: Iterable[dict[str, Any]]) -> dict[UUID, dict[str, Any]]:
+    """The records of what was said, and not made from that or read in a document."""
+    return {UUID(one["id"]): one for one in records if "origins" not in one and "document" not in one}
+
+
+def records_say_replaced(deed: Mapping[str, Any], found: list[UUID], records: Mapping[UUID, Mapping[str, Any]]) -> bool:
+    """Whether what a deed wrote took the place of what it was about."""
+    return "old" in deed and records[UUID(deed["old"])]["superseded_by"] == str(found[0])
 
 
 @dataclass
 class Entry:
     """One memory as it was acknowledged: everything it ever said, the last first, and what replaced it.
 
-    What was replaced holds no longer, though its successor may be forgotten later.
+    What was replaced holds no longer, though its successor may be forgotten later. `relation` is what it says to hold,
+    `told` that its facts were read, and `judged` how often it was found to be of use.
     """
 
     contents: list[str]
     successor: UUID | None = None
     holds: bool = True
+    relation: str | None = None
+    told: bool = False
+    judged: int = 0
 
 
 @dataclass
@@ -34,18 +51,19 @@ class Ledger:
     entries: dict[UUID, Entry] = field(default_factory=dict)
     forgotten: dict[UUID, list[str]] = field(default_factory=dict)
     receipts: list[dict[str, Any]] = field(default_factory=list)
-    open_deed: Mapping[str, Any] | None = None
-    acknowledged: int = 0
+    open_deed: dict[str, Any] | None = None
+    deeds: Counter[str] = field(default_factory=Counter[str])
+    beside: Beside = field(default_factory=Beside)
 
     @classmethod
-    def of(cls, notes: Iterable[Mapping[str, Any]]) -> Ledger:
+    def of(cls, notes: Iterable[dict[str, Any]]) -> Ledger:
         ledger = cls()
         for note in notes:
             if "tries" in note:
                 ledger.open_deed = note
             elif "did" in note and ledger.open_deed is not None:
-                ledger.settle(ledger.open_deed, [UUID(id_) for id_ in note["did"]])
-                ledger.acknowledged += 1
+                ledger.deeds[ledger.open_deed["tries"]] += 1
+                ledger.settle(ledger.open_deed | note, [UUID(id_) for id_ in note["did"]])
                 if "receipt" in note:
                     ledger.receipts.append(note["receipt"])
         return ledger
@@ -54,21 +72,28 @@ class Ledger:
         """A deed took place."""
         self.open_deed = None
         contents = deed["contents"]
-        if deed["tries"] in ("remember", "remember_many", "import"):
-            self.entries |= {id_: Entry([content]) for id_, content in zip(ids, contents, strict=True)}
-        elif deed["tries"] == "revise":
-            self.entries[ids[0]].contents.insert(0, contents[0])
+        if deed["tries"] == "revise":
+            entry = self.entries[ids[0]]
+            entry.contents.insert(0, contents[0])
+            entry.relation, entry.told = None, False
         elif deed["tries"] == "supersede":
             old = self.head(UUID(deed["id"]))
             self.entries[ids[0]] = Entry([contents[0]])
-            self.entries[old].successor = ids[0]
-            self.entries[old].holds = False
+            self.replace(old, ids[0])
         elif deed["tries"] == "forget":
             gone = self.entries.pop(ids[0])
             self.forgotten[ids[0]] = gone.contents
             for entry in self.entries.values():
                 if entry.successor == ids[0]:
                     entry.successor = gone.successor
+            self.beside.forgotten(ids[0])
+        elif contents:
+            self.entries |= {id_: Entry([content]) for id_, content in zip(ids, contents, strict=True)}
+        self.beside.settle(deed, ids, self)
+
+    def replace(self, old: UUID, new: UUID) -> None:
+        self.entries[old].successor = new
+        self.entries[old].holds = False
 
     def head(self, id_: UUID) -> UUID:
         while (following := self.entries[id_].successor) is not None:
@@ -92,12 +117,15 @@ class Ledger:
                 self.settle(deed, [id_])
         elif found:
             assert len(found) == len(deed["contents"]), f"half of {deed['tries']} took place"
-            self.settle(deed, found)
+            self.settle(deed | {"replaced": records_say_replaced(deed, found, records)}, found)
+        elif not deed["contents"]:
+            self.beside.resolve(deed, self, memory, records)
 
     def check(self, memory: Ebbtide) -> None:
         """Compare everything that can be read of a tenant with the ledger."""
-        records = {UUID(record["id"]): record for record in memory.export_records()}
+        records = own(memory.export_records())
         self.resolve(memory, records)
+        records = own(memory.export_records())
         assert set(records) == set(self.entries), "memories were lost, or came from nowhere"
         for id_, entry in self.entries.items():
             record = records[id_]
@@ -107,7 +135,8 @@ class Ledger:
             assert record["superseded_by"] == (None if entry.successor is None else str(entry.successor))
             assert record["vector"] is not None
         living = {one.id for one in memory.browse(limit=1000)}
-        assert living == {id_ for id_, entry in self.entries.items() if entry.holds}, "heads of chains"
+        assert living & set(records) == {id_ for id_, entry in self.entries.items() if entry.holds}, "heads of chains"
+        self.beside.check(memory, self, living)
         self.check_found(memory)
         self.check_forgotten(memory, json.dumps(list(records.values())))
         self.check_proofs(memory)
@@ -134,9 +163,13 @@ class Ledger:
     def check_proofs(self, memory: Ebbtide) -> None:
         assert memory.receipts.verify() == ()
         assert {UUID(receipt["id"]) for receipt in self.receipts} == set(self.forgotten)
-        assert len(memory.receipts.list(limit=1000)) == len(self.receipts)
-        assert memory.scoped(session=SESSION).session_revision() == 1 + len(self.receipts)
-        for receipt in self.receipts:
+        chain = [one for one in memory.receipts.list(limit=1000) if isinstance(one, Receipt)]
+        # What was made from a memory, and passages that are in a document no more, go with receipts of their own.
+        assert {one.id for one in chain} >= set(self.forgotten)
+        assert not {one.id for one in chain} & set(self.entries)
+        # Every forgetting of something of the session raises its revision once.
+        assert len(self.receipts) <= memory.scoped(session=SESSION).session_revision() - 1 <= len(chain)
+        for receipt in [*self.receipts, *chain[:20]]:
             check = memory.verify_receipt(receipt)
             assert check.valid, check.problems
         audited = memory.audit.verify()

@@ -5,144 +5,60 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
-import hypothesis.strategies as st
 import psycopg
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from psycopg import sql
 
 from ebbtide import Ebbtide
-from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError
 from ebbtide.types import RESOLUTIONS, Dispute
-from tests.isolation.model import AGENTS, NAMESPACES, POLICIES, USERS, Actor, Model, Room, Said
-
-STATE = """
-SELECT tenant_id, agent_id, md5(string_agg(concat_ws('|', id, revision, status, maturity, content, importance), ','
-       ORDER BY id)) FROM ebbtide.memory WHERE tenant_id = ANY(%s) GROUP BY 1, 2"""
+from ebbtide.write.context import refresh_around
+from tests.isolation.base import actors, flags, picks, places
+from tests.isolation.chance import one_of, rule, some_of
+from tests.isolation.conversations import Conversations
+from tests.isolation.knowledge import Knowledge
+from tests.isolation.model import AGENTS, NAMESPACES, POLICIES, USERS, Actor
 
 FADE = """
 UPDATE ebbtide.memory SET status = 'deleted', deleted_at = %s
-WHERE tenant_id = %s AND agent_id = %s AND status = 'active' AND get_byte(content_hash, 0) %% %s = 0"""
+WHERE tenant_id = %s AND agent_id = %s AND status = 'active' AND get_byte(content_hash, 0) %% %s = 0
+RETURNING id"""
 
-numbers = count()
-picks = st.integers(0, 10_000)
-users = st.sampled_from((None, *USERS))
-actors = st.builds(
-    Actor, tenant=st.integers(0, 1), agent=st.sampled_from(AGENTS), user=users, policed=st.booleans(),
-    tool=st.booleans(), reader=st.sampled_from((False, False, False, True)),
-)  # fmt: skip
-places = st.none() | st.sampled_from(NAMESPACES)
-profiles = st.sampled_from(("tide", "ibex", "ontheia"))
+READS = ("get", "history", "explain", "after", "curve", "provenance")
+MARKS = ("invalidate", "restore", "separate", "confirm", "importance", "feedback", "engaged", "extract")
+
+profiles = one_of(("tide", "ibex", "ontheia"))
 
 
-class Isolation(RuleBasedStateMachine):
-    """Two tenants with two agents and two users each, side by side in one store."""
+class Isolation(Knowledge, Conversations):
+    """Every verb on memories and on what governs them, beside those on entities, conversations and documents."""
 
-    store: Ebbtide
-    clock: FixedClock
-    owner: psycopg.Connection[Any]
-    application: psycopg.Connection[Any]
-    tables: list[str]
-    steps = 0
-
-    @initialize()
     def begin(self) -> None:
-        life = next(numbers)
-        self.model = Model((f"tide{life}", f"ebb{life}"))
-        self.known: list[UUID] = []
-        self.others: dict[str, list[UUID]] = {"receipt": [], "conflict": [], "rule": []}
-        self.tokens: list[tuple[str, str]] = []
-        self.state: dict[Room, str] = {}
-        self.exported: list[dict[str, Any]] = []
+        """Everybody has said something everywhere."""
         for room in self.model.rooms:
             self.set_policy(Actor(self.model.tenants.index(room[0]), room[1], None, False, False, False), "own")
             for user in USERS:
                 actor = Actor(self.model.tenants.index(room[0]), room[1], user, False, False, False)
                 self.remember_in(actor, NAMESPACES)
-        # The beginning is no step.
-        type(self).steps -= 1
+                self.begin_knowledge(actor)
+                self.begin_conversations(actor)
 
-    @invariant()
-    def count(self) -> None:
-        type(self).steps += 1
-
-    def act(
-        self, actor: Actor, call: Callable[[Ebbtide], Any], *given: UUID, by_id: bool = True, tenants: bool = False
-    ) -> Any:
-        """Call a verb; whatever it answers or raises must be the caller's to see."""
-        self.clock.advance(timedelta(minutes=1))
-        self.model.asked[self.model.tenants[actor.tenant]] |= set(given)
-        try:
-            answer = call(actor.handle(self.store, self.model.tenants))
-        except EbbtideError as error:
-            answer = error
-        if not isinstance(answer, EbbtideError):
-            self.learn(actor, answer)
-        if tenants:
-            self.model.check_tenants(actor, answer, frozenset(given))
-        else:
-            self.model.check_agents(actor, answer, frozenset(given), by_id=by_id)
-        return answer
-
-    def learn(self, actor: Actor, answer: Any) -> None:
-        """What a write answered with is the room's; what was there already has to be its own."""
-        for one in answer if isinstance(answer, list) else [answer]:
-            memory = getattr(one, "memory", None)
-            outcome = getattr(one, "outcome", None)
-            if memory is None or outcome is None:
-                continue
-            room = self.model.room(actor)
-            if outcome in ("duplicate", "echo"):
-                assert memory.id in self.model.living(room), f"{actor} is told of a memory of another"
-                continue
-            self.model.learn(room, memory)
-            self.known.append(memory.id)
-
-    def write(self, actor: Actor, call: Callable[[Ebbtide, str], Any], *given: UUID) -> Any:
-        """Have a statement written that nobody else makes; its token says whose it is."""
-        before = self.rooms()
-        text = f"{self.model.token(self.model.room(actor))} the ferry leaves at {next(numbers) % 24}"
-        answer = self.act(actor, lambda handle: call(handle, text), *given)
-        self.unchanged(before, actor)
-        return answer
-
-    def change(self, actor: Actor, call: Callable[[Ebbtide], Any], *given: UUID) -> Any:
-        before = self.rooms()
-        answer = self.act(actor, call, *given)
-        self.unchanged(before, actor)
-        return answer
-
-    def rooms(self) -> dict[Room, str]:
-        return {(row[0], row[1]): row[2] for row in self.owner.execute(STATE, [list(self.model.tenants)])}
-
-    def unchanged(self, before: dict[Room, str], actor: Actor, *, whole_tenant: bool = False) -> None:
-        tenant, agent = self.model.room(actor)
-        after = self.rooms()
-        for room in self.model.rooms:
-            if room != (tenant, agent) and not (whole_tenant and room[0] == tenant):
-                assert before.get(room) == after.get(room), f"{actor} changed {room}"
-
-    def pick(self, number: int) -> UUID:
-        return self.known[number % len(self.known)]
-
-    @rule(actor=actors, place=places, subject=st.booleans(), key=st.none() | st.integers(0, 3))
+    @rule(actor=actors, place=places, subject=flags, key=one_of((None, 0, 1, 2, 3)))
     def remember(self, actor: Actor, place: str | None, subject: bool, key: int | None) -> None:
         about: dict[str, Any] = {"subject": "ferry", "predicate": "leaves at"} if subject else {}
         name = None if key is None else f"key{key}"
         self.write(actor, lambda handle, text: handle.remember(text, namespace=place, idempotency_key=name, **about))
 
-    @rule(actor=actors, place=places, key=st.none() | st.integers(0, 1))
+    @rule(actor=actors, place=places, key=one_of((None, 0, 1)))
     def say_what_others_say(self, actor: Actor, place: str | None, key: int | None) -> None:
         name = None if key is None else f"shared{key}"
         before = self.rooms()
         self.act(actor, lambda handle: handle.remember("All ferries are blue.", namespace=place, idempotency_key=name))
         self.unchanged(before, actor)
 
-    @rule(actor=actors, places_=st.lists(st.sampled_from(NAMESPACES), min_size=1, max_size=3))
+    @rule(actor=actors, places_=some_of(NAMESPACES, 3))
     def remember_many(self, actor: Actor, places_: list[str]) -> None:
         self.remember_in(actor, places_)
 
@@ -155,7 +71,7 @@ class Isolation(RuleBasedStateMachine):
     def record_run(self, actor: Actor) -> None:
         self.write(actor, lambda handle, text: handle.record_run(f"{text} " * 4, f"{text} was the answer"))
 
-    @rule(actor=actors, profile=profiles, pattern=places, superseded=st.booleans())
+    @rule(actor=actors, profile=profiles, pattern=places, superseded=flags)
     def recall(self, actor: Actor, profile: str, pattern: str | None, superseded: bool) -> None:
         asked: dict[str, Any] = {"namespaces": pattern} if pattern else {}
         answer = self.act(
@@ -172,14 +88,24 @@ class Isolation(RuleBasedStateMachine):
                 id_ for id_ in self.model.living(self.model.room(actor)) if self.model.visible(actor, id_, by_id=named)
             ]
             assert answer.trace.scope_rows <= len(seen), f"{actor} counts rows of others"
+            if answer.recall_id is not None:
+                self.recalls.append((answer.recall_id, actor, tuple(hit.id for hit in answer)))
 
-    @rule(actor=actors, share=st.integers(1, 3))
+    @rule(actor=actors, share=one_of((1, 2, 3)))
     def fade(self, actor: Actor, share: int) -> None:
         """Some of a room was deleted softly; a recall brings back what its caller may see, and nothing that is gone."""
         tenant, agent = self.model.room(actor)
         self.store.scoped(tenant=tenant, agent=agent).forgetting.enable()
-        self.owner.execute(FADE, [self.clock.now(), tenant, agent, share])
-        answer = self.change(actor, lambda handle: handle.recall("When does the ferry leave?", trace=True, limit=50))
+        faded = [row[0] for row in self.owner.execute(FADE, [self.clock.now(), tenant, agent, share])]
+
+        async def seen_without() -> None:
+            async with (await self.store.inner.engine()).database.transaction(tenant) as transaction:
+                await refresh_around(transaction, tenant, faded)
+
+        self.store.wait_for(seen_without)
+        before = self.rooms()
+        answer = self.act(actor, lambda handle: handle.recall("When does the ferry leave?", trace=True, limit=50))
+        self.unchanged(before, actor, reading=True)
         if not isinstance(answer, EbbtideError):
             for id_ in answer.trace.resurrected:
                 assert self.model.visible(actor, id_, by_id=False), f"{actor} brought {id_} back"
@@ -190,7 +116,7 @@ class Isolation(RuleBasedStateMachine):
         of_itself = Actor(actor.tenant, actor.agent, actor.user, actor.policed, False, actor.reader)
         self.act(of_itself, lambda handle: handle.context("When does the ferry leave?"), by_id=False)
 
-    @rule(actor=actors, past=st.booleans(), superseded=st.booleans())
+    @rule(actor=actors, past=flags, superseded=flags)
     def browse(self, actor: Actor, past: bool, superseded: bool) -> None:
         moment = self.clock.now() - timedelta(minutes=5) if past else None
         call = lambda handle: handle.browse(limit=1000, as_of=moment, include_superseded=superseded)  # noqa: E731
@@ -202,18 +128,18 @@ class Isolation(RuleBasedStateMachine):
         if isinstance(answer, list):
             self.exported = answer or self.exported
 
-    @rule(actor=actors, number=picks, verb=st.sampled_from(("get", "history", "explain", "after", "curve")))
+    @rule(actor=actors, number=picks, verb=one_of(READS))
     def read_by_id(self, actor: Actor, number: int, verb: str) -> None:
         self.by_id(actor, number, verb)
 
-    @rule(actor=actors, number=picks, verb=st.sampled_from(("revise", "supersede", "supersedes", "forget", "stale")))
+    @rule(actor=actors, number=picks, verb=one_of(("revise", "supersede", "supersedes", "forget", "stale")))
     def replace_by_id(self, actor: Actor, number: int, verb: str) -> None:
         self.by_id(actor, number, verb)
 
     @rule(
         actor=actors,
         number=picks,
-        verb=st.sampled_from(("invalidate", "restore", "confirm", "importance", "feedback")),
+        verb=one_of(MARKS),
     )
     def mark_by_id(self, actor: Actor, number: int, verb: str) -> None:
         self.by_id(actor, number, verb)
@@ -224,16 +150,18 @@ class Isolation(RuleBasedStateMachine):
 
     def by_id(self, actor: Actor, number: int, verb: str) -> None:
         """A verb on an id: of a memory that the caller may not see it says the same as of one that never was."""
-        id_, never = self.pick(number), uuid4()
+        id_, never = self.pick(actor, number), uuid4()
         token = self.model.token(self.model.room(actor))
         call = self.verb_on(verb, token)
         if self.model.visible(actor, id_):
+            self.sync(self.model.room(actor))
             if verb == "revise":
-                self.model.revise(self.model.room(actor), id_, token)
+                self.model.carry(self.model.room(actor), id_, token)
             answer = self.change(actor, lambda handle: call(handle, id_), id_)
             if verb == "forget" and not isinstance(answer, EbbtideError):
                 self.others["receipt"].append(answer.receipt_id)
                 self.model.forget(self.model.room(actor), [id_])
+            self.sync(self.model.room(actor))
             return
         foreign = self.change(actor, lambda handle: call(handle, id_), id_)
         absent = self.act(actor, lambda handle: call(handle, never), never)
@@ -247,6 +175,7 @@ class Isolation(RuleBasedStateMachine):
             "explain": lambda handle, id_: handle.explain("When does the ferry leave?", id_),
             "curve": lambda handle, id_: handle.forgetting.show(id_),
             "after": lambda handle, id_: handle.browse(after=id_),
+            "provenance": lambda handle, id_: handle.provenance(id_),
             "revise": lambda handle, id_: handle.revise(id_, words),
             "supersede": lambda handle, id_: handle.supersede(id_, words),
             "supersedes": lambda handle, id_: handle.remember(words, supersedes=id_),
@@ -254,21 +183,18 @@ class Isolation(RuleBasedStateMachine):
             "restore": lambda handle, id_: handle.restore(id_),
             "confirm": lambda handle, id_: handle.confirm(id_),
             "importance": lambda handle, id_: handle.update_importance(id_, 0.9),
+            "separate": lambda handle, id_: handle.separate(id_),
             "feedback": lambda handle, id_: handle.feedback(id_, "positive"),
+            "engaged": lambda handle, id_: handle.engaged([id_]),
+            "extract": lambda handle, id_: handle.extract(ids=[id_]),
             "forget": lambda handle, id_: handle.forget(id_, handle.get(id_).revision),
             "stale": lambda handle, id_: handle.forget(id_, 9999),
         }
         return verbs[verb]
 
-    def same_refusal(self, foreign: Any, absent: Any, id_: Any, never: Any) -> None:
-        assert isinstance(foreign, EbbtideError), f"{id_} of another was answered with {foreign!r}"
-        assert isinstance(absent, EbbtideError)
-        assert str(foreign.to_dict()).replace(str(id_), "") == str(absent.to_dict()).replace(str(never), "")
-        assert type(foreign) is type(absent)
-
-    @rule(actor=actors, namespace=st.sampled_from(NAMESPACES), really=st.booleans(), number=picks)
+    @rule(actor=actors, namespace=one_of(NAMESPACES), really=flags, number=picks)
     def forget_where(self, actor: Actor, namespace: str, really: bool, number: int) -> None:
-        id_ = self.pick(number)
+        id_ = self.pick(actor, number)
         narrowed: dict[str, Any] = {"namespaces": namespace, "ids": [id_]}
         before = self.rooms()
         shown = self.act(actor, lambda handle: handle.forget_where(**narrowed), id_)
@@ -281,15 +207,17 @@ class Isolation(RuleBasedStateMachine):
         assert isinstance(stolen, EbbtideError), "a token holds in another tenant"
         assert self.rooms() == before
         if really:
+            self.sync(self.model.room(actor))
             done = self.change(actor, lambda handle: handle.forget_where(**narrowed, dry_run=False, token=token), id_)
             if not isinstance(done, EbbtideError):
                 self.others["receipt"] += [one.receipt_id for one in done.receipts]
                 self.model.forget(self.model.room(actor), done.ids)
 
-    @rule(actor=actors, user=st.sampled_from(USERS), often=st.integers(0, 9))
+    @rule(actor=actors, user=one_of(USERS), often=one_of(range(10)))
     def erase_user(self, actor: Actor, user: str, often: int) -> None:
         if often:
             return
+        self.sync(*self.model.rooms)
         before = self.rooms()
         answer = self.act(actor, lambda handle: handle.erase_user(user), tenants=True)
         self.unchanged(before, actor, whole_tenant=True)
@@ -297,7 +225,7 @@ class Isolation(RuleBasedStateMachine):
             self.others["receipt"].append(answer.receipt_id)
             self.model.forget_user(self.model.tenants[actor.tenant], user)
 
-    @rule(actor=actors, same_tenant=st.booleans())
+    @rule(actor=actors, same_tenant=flags)
     def import_records(self, actor: Actor, same_tenant: bool) -> None:
         """An export comes back to where it was, or its ids come to another tenant with other statements."""
         room = self.model.room(actor)
@@ -324,7 +252,7 @@ class Isolation(RuleBasedStateMachine):
             for id_ in given:
                 self.model.learn(room, handle.get(id_))
 
-    @rule(actor=actors, name=st.sampled_from(list(POLICIES)))
+    @rule(actor=actors, name=one_of(list(POLICIES)))
     def set_policy(self, actor: Actor, name: str) -> None:
         answer = self.act(actor, lambda handle: handle.policies.set(actor.agent, POLICIES[name]), tenants=True)
         if not isinstance(answer, EbbtideError):
@@ -342,7 +270,7 @@ class Isolation(RuleBasedStateMachine):
         if not isinstance(answer, EbbtideError):
             assert answer.exists == (self.model.room(actor) in self.model.policies)
 
-    @rule(actor=actors, place=st.sampled_from(NAMESPACES))
+    @rule(actor=actors, place=one_of(NAMESPACES))
     def lay_down(self, actor: Actor, place: str) -> None:
         tenant = self.model.tenants[actor.tenant]
         made = self.act(
@@ -393,7 +321,7 @@ class Isolation(RuleBasedStateMachine):
     def settle(self, actor: Actor, dispute: Dispute, choice: str) -> None:
         room = self.model.room(actor)
         token = self.model.token(room)
-        self.model.said[token] = Said(room, dispute.older.namespace)
+        self.model.name(token, dispute.older.namespace)
         merged = f"{token} the ferry leaves twice" if choice == "merge" else None
         answer = self.change(actor, lambda handle: handle.conflicts.resolve(dispute.id, choice, merged=merged))
         if isinstance(answer, list):
@@ -403,7 +331,7 @@ class Isolation(RuleBasedStateMachine):
     @rule(actor=actors, number=picks)
     def operate(self, actor: Actor, number: int) -> None:
         """The operator's verbs tell of the tenant alone, and never what a memory says."""
-        id_ = self.pick(number)
+        id_ = self.pick(actor, number)
         entries = self.act(actor, lambda handle: handle.audit.entries(limit=200), tenants=True)
         if not isinstance(entries, EbbtideError):
             assert {one.agent for one in entries} <= set(AGENTS)
@@ -448,11 +376,3 @@ class Isolation(RuleBasedStateMachine):
         with suppress(psycopg.errors.InsufficientPrivilege):
             self.application.execute("UPDATE memory SET tenant_id = %s", [other])
         assert self.rooms() == before
-
-    def teardown(self) -> None:
-        if not hasattr(self, "model"):
-            return
-        for tenant, agent in self.model.rooms:
-            handle = self.store.scoped(tenant=tenant, agent=agent)
-            there = {UUID(record["id"]) for record in handle.export_records()}
-            assert there == set(self.model.living((tenant, agent))), f"what lies in {tenant} {agent}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -35,7 +35,8 @@ POLICIES: dict[str, Policy] = {
     ),
     "wide": Policy(read=("*",), tool_read=("vector.global.*",), write="vector.global.memory", allow_write=True),
 }
-TOKEN = re.compile(r"zq\d{6}")
+# Letters alone, so that rules take a capitalised one for a name.
+TOKEN = re.compile(r"zq[a-j]{6}", re.IGNORECASE)
 IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Room = tuple[str, str]
@@ -60,21 +61,19 @@ class Actor:
         return owner.as_agent(self.agent, ("memory:read",) if self.reader else SCOPES, user=self.user, tool=self.tool)
 
 
-class Said(NamedTuple):
-    """Where a statement was made; the namespace is None until a write has answered."""
-
-    room: Room
-    namespace: str | None
-
-
 @dataclass
 class Kept:
-    """One memory of a room: where it lies, on whose behalf it was said, and every statement it ever made."""
+    """One memory of a room: where it lies, on whose behalf it was said, and every statement and name it ever used.
+
+    `sources` are what it was made from: it goes with any of them where it is `whole`, else with the last.
+    """
 
     namespace: str
     user: str | None
     tokens: set[str] = field(default_factory=set)
     gone: bool = False
+    sources: set[UUID] = field(default_factory=set)
+    whole: bool = False
 
 
 def walk(answer: Any) -> Iterable[str]:
@@ -95,6 +94,11 @@ def walk(answer: Any) -> Iterable[str]:
             yield from walk(value)
     else:
         yield str(answer)
+
+
+def tokens_of(answer: Any) -> set[str]:
+    """Every token in an answer."""
+    return {one.lower() for one in TOKEN.findall(" ".join(walk(answer)))}
 
 
 def successors_in(answer: Any) -> Iterable[str]:
@@ -118,53 +122,70 @@ class Model:
         self.tenants = tenants
         self.rooms = [(tenant, agent) for tenant in tenants for agent in AGENTS]
         self.policies: dict[Room, str] = {}
-        self.said: dict[str, Said] = {}
+        self.said: dict[str, Room] = {}
+        self.carriers: dict[str, set[UUID]] = {}
+        self.places: dict[str, set[str]] = {}
         self.kept: dict[Room, dict[UUID, Kept]] = {room: {} for room in self.rooms}
         self.seen_by: dict[UUID, str] = {}
-        self.forgotten_tokens: set[str] = set()
+        self.seen_in: dict[UUID, Room] = {}
         self.asked: dict[str, set[UUID]] = {tenant: set() for tenant in tenants}
 
     def room(self, actor: Actor) -> Room:
         return self.tenants[actor.tenant], actor.agent
 
     def token(self, room: Room) -> str:
-        made = f"zq{len(self.said):06d}"
-        self.said[made] = Said(room, None)
+        made = "zq" + "".join("abcdefghij"[int(digit)] for digit in f"{len(self.said):06d}")
+        self.said[made] = room
         return made
 
-    def learn(self, room: Room, memory: Any) -> None:
+    def name(self, token: str, namespace: str) -> None:
+        """A name that stands in a namespace beside what its memories say, such as a branch's."""
+        self.places.setdefault(token, set()).add(namespace)
+
+    def learn(self, room: Room, memory: Any) -> Kept:
         """A write answered with this memory; it is the room's from now on."""
         kept = self.kept[room].setdefault(memory.id, Kept(memory.namespace, memory.user))
         assert kept.namespace == memory.namespace
-        for token in TOKEN.findall(memory.content):
-            assert self.said[token].room == room, f"{room} wrote what {self.said[token].room} said"
-            self.said[token] = Said(room, memory.namespace)
-            kept.tokens.add(token)
+        for token in tokens_of(memory):
+            assert self.said[token] == room, f"{room} wrote what {self.said[token]} said"
+            self.carry(room, memory.id, token)
+        return kept
 
-    def revise(self, room: Room, id_: UUID, token: str) -> None:
-        """A memory is about to say something else; its namespace stays."""
-        self.said[token] = Said(room, self.kept[room][id_].namespace)
+    def carry(self, room: Room, id_: UUID, token: str) -> None:
+        """A memory says, or is about to say, something; its namespace stays."""
+        self.carriers.setdefault(token, set()).add(id_)
         self.kept[room][id_].tokens.add(token)
 
+    def derive(self, room: Room, memory: Any, sources: set[UUID], whole: bool) -> None:
+        """There is a memory that was made from others: it says what they say, where they say it."""
+        for token in tokens_of(memory):
+            said_there = {self.kept[room][id_].namespace for id_ in self.carriers.get(token, ()) if id_ in sources}
+            there = said_there | self.places.get(token, set())
+            assert memory.namespace in there, f"{token} came into {memory.namespace} by {memory.id}"
+        for id_ in sources:
+            assert id_ in self.living(room), f"{memory.id} is made from what is not there"
+            assert self.kept[room][id_].namespace == memory.namespace, f"{memory.id} is made from another namespace"
+        kept = self.learn(room, memory)
+        kept.sources, kept.whole = sources, whole
+
     def forget(self, room: Room, ids: Iterable[UUID]) -> None:
+        """Memories go, and with them what was made from them."""
         for id_ in ids:
             self.kept[room][id_].gone = True
-            self.forgotten_tokens |= self.kept[room][id_].tokens
-        # A run's request and its answer may say the same; what one of them still says is not gone.
-        self.forgotten_tokens -= {token for kept in self.living(room).values() for token in kept.tokens}
+        while resting := [
+            kept
+            for kept in self.living(room).values()
+            if kept.sources and (any if kept.whole else all)(self.kept[room][one].gone for one in kept.sources)
+        ]:
+            for kept in resting:
+                kept.gone = True
 
     def forget_user(self, tenant: str, user: str) -> None:
         for room in self.rooms:
             if room[0] == tenant:
                 own = (f"vector.agent.{user}.", f"vector.user.{user}.")
-                self.forget(
-                    room,
-                    [
-                        id_
-                        for id_, kept in self.kept[room].items()
-                        if kept.user == user or kept.namespace.startswith(own)
-                    ],
-                )
+                mine = [i for i, kept in self.kept[room].items() if kept.user == user or kept.namespace.startswith(own)]
+                self.forget(room, mine)
 
     def living(self, room: Room) -> dict[UUID, Kept]:
         return {id_: kept for id_, kept in self.kept[room].items() if not kept.gone}
@@ -184,28 +205,45 @@ class Model:
         lists = (policy.read, policy.tool_read) if by_id else (policy.tool_read if actor.tool else policy.read,)
         return any(covers(pattern, actor.user, namespace) for patterns in lists for pattern in patterns or ())
 
+    def writes(self, actor: Actor, namespace: str) -> bool:
+        """Whether an actor may change what lies in a namespace of its room."""
+        if not actor.policed:
+            return True
+        if self.room(actor) not in self.policies:
+            return False
+        policy = POLICIES[self.policies[self.room(actor)]]
+        patterns = (policy.write or "", *(policy.allowed_write or ()))
+        return any(covers(pattern, actor.user, namespace) for pattern in patterns)
+
     def visible(self, actor: Actor, id_: UUID, *, by_id: bool = True) -> bool:
         kept = self.kept[self.room(actor)].get(id_)
         return kept is not None and not kept.gone and self.reads(actor, kept.namespace, by_id=by_id)
 
-    def check_agents(self, actor: Actor, answer: Any, given: frozenset[UUID], *, by_id: bool) -> None:
+    def shows(self, actor: Actor, token: str, *, by_id: bool) -> bool:
+        """Whether anything that an actor may read says a token or has it as a name."""
+        if self.said[token] != self.room(actor):
+            return False
+        return any(self.visible(actor, id_, by_id=by_id) for id_ in self.carriers.get(token, ())) or any(
+            self.reads(actor, place, by_id=by_id) for place in self.places.get(token, ())
+        )
+
+    def check_agents(
+        self, actor: Actor, answer: Any, given: frozenset[UUID], *, by_id: bool, asked: frozenset[str] = frozenset()
+    ) -> None:
         """Nothing in an agent's answer is another's, or out of its policy's reach, or forgotten."""
         text = " ".join(walk(answer))
         room = self.room(actor)
-        for token in set(TOKEN.findall(text)):
-            said = self.said[token]
-            assert said.room == room, f"{actor} sees a statement of {said.room}"
-            assert token not in self.forgotten_tokens, f"{actor} sees what was forgotten"
-            assert self.reads(actor, said.namespace, by_id=by_id), f"{actor} sees a statement in {said.namespace}"
+        for token in {one.lower() for one in TOKEN.findall(text)} - asked:
+            assert self.said[token] == room, f"{actor} sees a statement of {self.said[token]}"
+            assert self.shows(actor, token, by_id=by_id), f"{actor} sees {token}"
         successors = set(map(UUID, successors_in(answer)))
         for id_ in set(map(UUID, IDENTIFIER.findall(text))) - given:
             if any(id_ in kept for kept in self.kept.values()):
                 assert id_ in self.kept[room], f"{actor} sees the id of a memory of another"
                 # What replaced a memory is told of by its id to whoever could ask for it by that.
-                assert self.reads(actor, self.kept[room][id_].namespace, by_id=by_id or id_ in successors), (
-                    f"{actor} sees the id {id_}"
-                )
+                assert self.visible(actor, id_, by_id=by_id or id_ in successors), f"{actor} sees the id {id_}"
             else:
+                assert self.seen_in.setdefault(id_, room) == room, f"{actor} sees the id {id_} of another agent"
                 self.check_tenants_id(actor, id_)
 
     def check_tenants(self, actor: Actor, answer: Any, given: frozenset[UUID] = frozenset()) -> None:
