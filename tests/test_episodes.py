@@ -284,6 +284,8 @@ def test_a_branch_of_which_nothing_may_be_read_is_not_there(chat: Ebbtide) -> No
     ):
         foreign, absent = (refusal(call, name) for name in ("hidden", "never"))
         assert foreign.replace("hidden", "never") == absent
+    records = [one for one in agent.export_records() if "branches" in one]
+    assert {(one["name"], one["parent"]) for record in records for one in record["branches"]} == {("later", "main")}
     # Once something readable is said on it, it is there.
     chat.episodes.add("Ferries leave at eleven", branch="hidden", namespace=open_)
     assert [one.name for one in agent.episodes.branches()] == ["main", "hidden", "later"]

@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from ebbtide.checks import LONGEST_ID, check_caller, check_moment, check_text, check_texts, check_vector
 from ebbtide.errors import InvalidInput
+from ebbtide.govern.access import write_namespace
 from ebbtide.govern.branches import FIRST_BRANCH
 from ebbtide.govern.personal import kinds_of
 from ebbtide.graph.records import Naming
@@ -318,14 +319,13 @@ def _incoming(engine: Engine, caller: Caller, record: _Record, line: int, now: d
 def _standing(caller: Caller, record: _Record, namespace: str) -> Standing:
     """Where a record is a turn; a branch that does not say so itself was begun where the record lies."""
     turns = tuple(Turn(**dict(one)) for one in record.turns)
-    branches = tuple(
-        Twig(**{
-            **dict(_in_utc(one, field := f"branches[{place}].")),
-            "namespace": write_namespace(one.namespace or namespace, caller, f"{field}namespace"),
-        })
-        for place, one in enumerate(record.branches)
-    )  # fmt: skip
-    return check_standing(caller, Standing(turns, branches))
+    branches: list[Twig] = []
+    for place, one in enumerate(record.branches):
+        field = f"branches[{place}]."
+        values: dict[str, Any] = dict(_in_utc(one, field))
+        values["namespace"] = write_namespace(one.namespace or namespace, caller, f"{field}namespace")
+        branches.append(Twig(**values))
+    return check_standing(caller, Standing(turns, tuple(branches)))
 
 
 def _place(record: _Record) -> Place | None:
