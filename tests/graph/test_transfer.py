@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide import Ebbtide
-from ebbtide.errors import InvalidInput
+from ebbtide import Ebbtide, Policy
+from ebbtide.errors import InvalidInput, NotFound
 from tests.graph.test_entities import company, person, says
 
 
@@ -86,3 +86,42 @@ def test_names_that_hold_personal_data_are_kept_where_the_rule_allows_it(memory:
     other.rules.add("vector.open", personal_data="redact")
     other.import_records(records)
     assert other.entities.list() == []
+
+
+def test_names_that_a_person_added_or_removed_stay_so(memory: Ebbtide) -> None:
+    says(memory, "Sarah works at DeepMind", person("Dr. Sarah Chen", "Sazza"), "works at", company("DeepMind"))
+    memory.entities.add_alias("DeepMind", "GDM")
+    memory.entities.add_alias("Dr. Sarah Chen", "Sally")
+    memory.entities.remove_alias("Dr. Sarah Chen", "Sazza")
+    records = list(memory.export_records())
+    other = memory.scoped(tenant="other")
+    other.import_records([json.dumps(one) for one in records])
+    assert list(other.export_records()) == records
+    assert shape(other) == shape(memory)
+    assert other.entities.get("GDM").entity.aliases == ("GDM",)
+    assert other.entities.get("Sally").entity.aliases == ("Sally",)
+    with pytest.raises(NotFound):
+        other.entities.get("Sazza")
+    other.remember("Sally is here", entities=[person("Sally")])
+    assert other.entities.get("Dr. Sarah Chen").entity.facts == 2
+    other.import_records(records)
+    assert next(iter(other.export_records()))["entities"] == records[0]["entities"]
+
+
+def test_what_a_person_did_here_stands_against_an_import(memory: Ebbtide) -> None:
+    memory.remember("Sarah is here", entities=[person("Sarah Chen", "Sazza")])
+    memory.entities.remove_alias("Sarah Chen", "Sazza")
+    records = list(memory.export_records())
+    other = memory.scoped(tenant="other")
+    other.remember("Sarah sings", entities=[person("Sarah Chen")])
+    other.entities.add_alias("Sarah Chen", "Sazza")
+    other.import_records(records)
+    assert other.entities.get("Sazza").entity.name == "Sarah Chen"
+
+
+def test_a_policed_export_tells_of_no_name_that_was_taken_away(memory: Ebbtide) -> None:
+    memory.remember("Sarah is here", entities=[person("Sarah Chen", "Sazza")], namespace="vector.a")
+    memory.entities.remove_alias("Sarah Chen", "Sazza")
+    memory.policies.set("default", Policy(read=("vector.a",)))
+    (record,) = memory.as_agent("default", "memory:read").export_records()
+    assert "Sazza" not in json.dumps(record)

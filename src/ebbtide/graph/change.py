@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.types import Caller
 
-__all__ = ["add_alias", "merge", "not_mentioned", "remove_alias", "split", "undo"]
+__all__ = ["add_alias", "bring_name", "merge", "not_mentioned", "remove_alias", "split", "undo"]
 
 # The rows that move from one entity to another, and the statement that moves them.
 MOVES = {
@@ -208,6 +208,32 @@ async def remove_alias(
     ids = [one.id for one in names if one.hash == digest and not one.removed]
     await transaction.run("graph.set_removed", tenant=caller.tenant, aliases=ids, removed=True)
     return await _note(transaction, caller, "remove_alias", entity.id, None, {"alias": ids}, {}, now)
+
+
+async def bring_name(
+    transaction: Transaction, caller: Caller, known: Known, name: str, now: datetime, *, removed: bool
+) -> None:
+    """A name that a person gave an entity, or took from it, in the store that an import comes from.
+
+    What a person did here about that name stands, and the entity keeps its own name.
+    """
+    digest = name_hash(name)
+    here = [one for one in await _names(transaction, caller, known.id) if one.hash == digest]
+    if digest == name_hash(known.name) or any(one.added or one.removed for one in here):
+        return
+    ids = [one.id for one in here]
+    if not ids:
+        ids = [await _give(transaction, caller, Known(known.id, known.type, known.name), name, now)]
+    elif not removed:
+        await transaction.run(
+            "graph.set_alias", tenant=caller.tenant, alias=ids[0], given=True, added=True, removed=False
+        )
+        alias = Alias(name, given=True, id=ids[0])
+        await insert_keys(
+            transaction, caller, keys_of_alias(Known(known.id, known.type, known.name, {digest: alias}), alias)
+        )
+    if removed:
+        await transaction.run("graph.set_removed", tenant=caller.tenant, aliases=ids, removed=True)
 
 
 async def undo(transaction: Transaction, caller: Caller, change_id: UUID, now: datetime) -> EntityChange:

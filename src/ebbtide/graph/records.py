@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from ebbtide.graph.change import bring_name
 from ebbtide.graph.resolve import Book, Known
 from ebbtide.graph.write import Writing, candidates, learn, store_writing
 from ebbtide.identifiers import new_id
@@ -23,12 +24,17 @@ __all__ = ["Mentioned", "Naming", "write_namings"]
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """An entity that a record mentions: its id where it came from, its names, and whether the first is its own."""
+    """An entity that a record mentions: its id where it came from, its names, and whether the first is its own.
+
+    `added` and `removed` are names that a person gave it, or took from it.
+    """
 
     id: UUID | None
     named: Named
     own: bool = True
     learnt: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +68,19 @@ async def write_namings(
         if type_ is not None and merged is None:
             known.setdefault(id_, Known(id_, type_, name))
     book, writing = Book(known.values()), Writing()
+    by_hand: dict[tuple[UUID, str], tuple[Known, bool]] = {}
     for memory, naming in namings:
         meant = [_meant(book, known, taken, one, same_as, writing, memory, now) for one in naming.entities]
+        for entity, one in zip(meant, naming.entities, strict=True):
+            by_hand |= {(entity.id, name): (entity, False) for name in one.added}
+            by_hand |= {(entity.id, name): (entity, True) for name in one.removed}
         writing.relations += [
             (new_id(now), meant[subject].id, predicate, meant[other].id, memory)
             for subject, predicate, other in naming.relations
         ]
     await store_writing(transaction, caller, writing, now)
+    for (_, name), (entity, removed) in by_hand.items():
+        await bring_name(transaction, caller, entity, name, now, removed=removed)
 
 
 def _meant(

@@ -81,8 +81,17 @@ def records_seen(
             image["versions"] = [version for version in versions if version is not None]
             if "origins" in image:
                 image["origins"] = [origin for origin in image["origins"] if origin["source"] not in names]
+            if "entities" in image:
+                image["entities"] = [_without_removed(one) for one in image["entities"]]
             kept.append(image)
     return kept
+
+
+def _without_removed(entity: Mapping[str, Any]) -> dict[str, Any]:
+    """An entity of a record without the names that a person took from it."""
+    gone = set(entity.get("removed", ()))
+    lists = {key: [name for name in entity[key] if name not in gone] for key in ("aliases", "learnt") if key in entity}
+    return {key: value for key, value in entity.items() if key != "removed"} | lists
 
 
 def _image_seen(image: Mapping[str, Any], rules: RuleBook, hidden: Collection[str]) -> dict[str, Any] | None:
@@ -117,7 +126,7 @@ def _names_kept(image: Mapping[str, Any]) -> dict[str, Any]:
         if not holds_personal_data(one["name"]):
             lists = {
                 key: [name for name in one[key] if not holds_personal_data(name)]
-                for key in ("aliases", "learnt")
+                for key in ("aliases", "learnt", "added")
                 if key in one
             }
             kept.append({**one, **lists})

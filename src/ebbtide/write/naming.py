@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import holds_personal_data
-from ebbtide.graph.check import check_named, check_predicate
+from ebbtide.graph.check import check_name, check_named, check_predicate
 from ebbtide.graph.records import Mentioned, Naming
 from ebbtide.knowledge import Named, Related
 from ebbtide.text import shown
@@ -26,7 +26,10 @@ MOST_NAMED = 1_000
 
 
 class EntityRecord(BaseModel):
-    """Whom or what a memory mentions: by which names, which of them were only learnt, and whether `name` is its own."""
+    """Whom or what a memory mentions: by which names, which of them were only learnt, and whether `name` is its own.
+
+    `added` and `removed` are names that a person gave it or took from it, whatever memories say.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,6 +39,8 @@ class EntityRecord(BaseModel):
     own: bool = True
     aliases: list[str] = []
     learnt: list[str] = []
+    added: list[str] = []
+    removed: list[str] = []
 
 
 class RelationRecord(BaseModel):
@@ -54,7 +59,7 @@ def naming_of(entities: Sequence[EntityRecord], relations: Sequence[RelationReco
     Raises:
         InvalidInput: a value is not acceptable, or a relation is between what the record does not mention.
     """
-    if max(len(entities), len(relations)) > MOST_NAMED:
+    if max(len(entities), len(relations), *(len(one.added) + len(one.removed) for one in entities), 0) > MOST_NAMED:
         raise InvalidInput("The record names too much.", field="entities", remedy=f"At most {MOST_NAMED:,} are kept.")
     mentioned: list[Mentioned] = []
     places: dict[str, int] = {}
@@ -63,7 +68,11 @@ def naming_of(entities: Sequence[EntityRecord], relations: Sequence[RelationReco
         names = check_named({"name": one.name, "type": one.type, "aliases": [*one.aliases, *one.learnt]}, field)
         given = check_named({"name": one.name, "type": one.type, "aliases": one.aliases}, field)
         learnt = tuple(name for name in names.aliases if name not in given.aliases)
-        mentioned.append(Mentioned(one.id, given, one.own, learnt))
+        by_hand = [
+            tuple(check_name(name, f"{field}.{part}") for name in several)
+            for part, several in (("added", one.added), ("removed", one.removed))
+        ]
+        mentioned.append(Mentioned(one.id, given, one.own, learnt, *by_hand))
         for key in (one.name, names.name, str(one.id)):
             places.setdefault(key, place)
     found: list[tuple[int, str, int]] = []
@@ -91,10 +100,21 @@ async def exported(
             entities[memory][id_] = {"id": str(id_), "type": type_, "name": alias, "own": own}
         else:
             known.setdefault("aliases" if given else "learnt", []).append(alias)
+    for entity, alias, removed in await _by_hand(transaction, tenant, entities.values()):
+        for ones in entities.values():
+            if entity in ones:
+                ones[entity].setdefault("removed" if removed else "added", []).append(alias)
     relations: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     for memory, subject, predicate, other in await transaction.all("graph.export_relations", tenant=tenant, ids=ids):
         relations[memory].append({"subject": str(subject), "predicate": predicate, "object": str(other)})
     return {memory: list(ones.values()) for memory, ones in entities.items()}, relations
+
+
+async def _by_hand(
+    transaction: Transaction, tenant: str, entities: Iterable[Mapping[UUID, Any]]
+) -> Sequence[tuple[UUID, str, bool]]:
+    ids = sorted({id_ for ones in entities for id_ in ones})
+    return await transaction.all("graph.export_by_hand", tenant=tenant, entities=ids) if ids else ()
 
 
 def without_personal_data(
@@ -118,8 +138,11 @@ def naming_kept(naming: Naming, mode: str | None) -> Naming:
     for place, one in enumerate(naming.entities):
         named = _clean(one.named)
         if named is not None:
-            learnt = tuple(name for name in one.learnt if not holds_personal_data(name))
-            kept[place] = replace(one, named=named, learnt=learnt)
+            lists = {
+                part: tuple(name for name in getattr(one, part) if not holds_personal_data(name))
+                for part in ("learnt", "added", "removed")
+            }
+            kept[place] = replace(one, named=named, **lists)
     places = {place: number for number, place in enumerate(kept)}
     relations = (
         (places[subject], predicate, places[other])

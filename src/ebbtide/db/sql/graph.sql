@@ -401,6 +401,12 @@ JOIN entity e ON e.tenant_id = %(tenant)s AND e.id = a.entity_id AND e.merged_in
 WHERE s.tenant_id = %(tenant)s AND s.memory_id = ANY(%(ids)s::uuid[])
 ORDER BY s.memory_id, e.id, a.alias_hash <> e.name_hash, a.id;
 
+-- name: export_by_hand
+-- The names of entities that a person added, and those that one took from them.
+SELECT a.entity_id, a.alias, a.removed FROM entity_alias a
+WHERE a.tenant_id = %(tenant)s AND a.entity_id = ANY(%(entities)s::uuid[]) AND (a.added OR a.removed)
+ORDER BY a.entity_id, a.id;
+
 -- name: export_relations
 -- What memories say holds.
 SELECT r.memory_id, r.subject_id, r.predicate, r.object_id FROM relation r
