@@ -115,3 +115,27 @@ def test_a_budget_holds_for_what_the_vocabulary_does_not_have(real_memory: Ebbti
     block = memory.context("Where is the token?", budget=120)
     assert "kept in the safe" in block.text
     assert len(block.text) < 1_000
+
+
+# The accent is a character of its own.
+ACUTE = "rene\u0301"
+
+
+@pytest.mark.parametrize("field", ["tenant", "agent", "user", "task", "chat", "session"])
+def test_a_name_in_another_unicode_form_does_not_name_another(memory: Ebbtide, field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        memory.scoped(**{field: ACUTE})
+    assert refused.value.field == field
+
+
+def test_a_namespace_in_another_unicode_form_is_not_another(memory: Ebbtide) -> None:
+    asked: list[tuple[str, Any]] = [
+        ("namespace", lambda: memory.remember("A", namespace=f"vector.{ACUTE}")),
+        ("namespaces", lambda: memory.recall("A", namespaces=f"vector.{ACUTE}.*")),
+        ("pattern", lambda: memory.rules.add(f"vector.{ACUTE}", bonus=0.1)),
+        ("user", lambda: memory.erase_user(ACUTE)),
+    ]
+    for field, ask in asked:
+        with pytest.raises(InvalidInput) as refused:
+            ask()
+        assert refused.value.field == field

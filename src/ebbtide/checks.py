@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from numbers import Real
@@ -24,6 +25,7 @@ __all__ = [
     "LONGEST_ID",
     "LONGEST_WORD",
     "check_caller",
+    "check_composed",
     "check_flag",
     "check_json",
     "check_moment",
@@ -241,19 +243,34 @@ def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.f
     return (vector / norm).astype(np.float32)
 
 
+def check_composed(name: str, field: str) -> str:
+    """A name whose accents are part of their letters: written apart they look the same, and would name another.
+
+    Raises:
+        InvalidInput: it is not in the Unicode form NFC.
+    """
+    if not unicodedata.is_normalized("NFC", name):
+        raise InvalidInput(
+            f"{field} has accents that are characters of their own.",
+            field=field,
+            remedy="Bring names into the Unicode form NFC: the same name in two forms would name two.",
+        )
+    return name
+
+
 def check_caller(caller: Caller) -> Caller:
     """The caller itself, if every name can stand for exactly one party.
 
     Raises:
         InvalidInput: tenant or agent is empty; or user, chat, branch or session could not be one namespace segment
             (empty, longer than 200 characters, or holding `.`, `*`, `%`, `$`, `{`, `}`, white space or what is
-            invisible); or there is a branch without a chat.
+            invisible); a name is not in NFC; or there is a branch without a chat.
     """
     for field in ("tenant", "agent", "task"):
         value = getattr(caller, field)
         if value is None and field == "task":
             continue
-        text = check_text(value, field, LONGEST_ID)
+        text = check_composed(check_text(value, field, LONGEST_ID), field)
         if not text or any(character.isspace() for character in text) or not shows_all(text) or "*" in text:
             raise InvalidInput(
                 f"{field} must be a name without white space, invisible characters or *.",
@@ -266,7 +283,7 @@ def check_caller(caller: Caller) -> Caller:
         value = getattr(caller, field)
         if value is None:
             continue
-        text = check_text(value, field, LONGEST_ID)
+        text = check_composed(check_text(value, field, LONGEST_ID), field)
         if not text or any(c in SEGMENT_FORBIDDEN or c.isspace() for c in text) or not shows_all(text):
             raise InvalidInput(
                 f"{field} must be one plain segment.",

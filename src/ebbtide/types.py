@@ -287,10 +287,11 @@ class TagFilter(Given):
 class Hit(Value):
     """One memory that came back.
 
-    `similarity` is what the vector search measured, in [0, 1], None for a row without a vector. `relevance` is
-    what ranking sorted on and may pass 1. `contributions` add up to `relevance`. `duplicates` are ids of
-    memories of the same content that were folded into this one. `disputed` says that an open conflict is about it.
-    `rerank` is the reranker's score, in [0, 1], None where there is none.
+    `similarity` is what the vector search measured, in [0, 1], None for a row without a vector, and for one that only
+    its words speak for, whose vector has nothing in common with the query's. `relevance` is what ranking sorted on and
+    may pass 1. `contributions` add up to `relevance`. `duplicates` are ids of memories of the same content that were
+    folded into this one. `disputed` says that an open conflict is about it. `rerank` is the reranker's score, in
+    [0, 1], None where there is none.
     """
 
     id: UUID

@@ -178,6 +178,16 @@ def test_eryx_starts_from_the_fused_score_where_there_is_one() -> None:
     assert rows.similarity.tolist() == [0.9, 0.5]
 
 
+def test_what_only_its_words_speak_for_shows_no_similarity_of_zero() -> None:
+    rows = candidates(
+        ids=["a", "b", "c", "d"],
+        similarity=[0.0, 0.0, 0.0, 0.2],
+        source=[Source.BOTH, Source.FULL_TEXT, Source.VECTOR, Source.BOTH],
+    )
+    np.testing.assert_equal(reported_similarity(ERYX, rows), [np.nan, np.nan, 0.0, 0.2])
+    assert base_relevance(ERYX, rows).tolist()[0] == 0.0
+
+
 def test_eryx_keyword_boost_is_at_most_a_tenth_and_absent_where_unknown() -> None:
     old: dict[str, Any] = {"similarity": [0.5], "created_at": [days_ago(9000)], "updated_at": [days_ago(9000)]}
     assert value(ERYX, **old, keyword_share=[1.0]) == pytest.approx(0.55)

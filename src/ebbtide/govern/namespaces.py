@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from ebbtide.checks import check_text, written_json
+from ebbtide.checks import check_composed, check_text, written_json
 from ebbtide.errors import InvalidInput
 from ebbtide.text import shows_all
 
@@ -110,7 +110,7 @@ def check_namespace(namespace: str, field: str = "namespace") -> str:
             field=field,
             remedy="Write it anew: two namespaces that look alike would not be one.",
         )
-    return namespace
+    return check_composed(namespace, field)
 
 
 def default_namespace(caller: Caller) -> str:

@@ -85,10 +85,14 @@ def base_relevance(profile: Profile, candidates: Candidates) -> Floats:
 def reported_similarity(profile: Profile, candidates: Candidates) -> Floats:
     """What a hit shows as its similarity, in [0, 1], shape (n,); NaN where nothing was measured.
 
-    Ibex reports the full-text rank, clamped to [0, 1], for its full-text hits; elsewhere it is the cosine alone.
+    Ibex reports the full-text rank, clamped to [0, 1], for its full-text hits; elsewhere it is the cosine alone, and
+    nothing for what holds the query's words although its vector has nothing in common with the query's.
     """
     if not profile.full_text.reports_rank:
-        return candidates.similarity
+        unlike = candidates.similarity <= 0
+        if unlike.any():
+            unlike &= (candidates.source == Source.FULL_TEXT) | (candidates.source == Source.BOTH)
+        return np.where(unlike, np.nan, candidates.similarity)
     ranks = formulas.unit_interval(candidates.text_rank)
     return np.where(full_text_hits(profile, candidates), ranks, candidates.similarity)
 
