@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ebbtide import AsyncEbbtide, Memory
+from ebbtide.caches import VectorCache
 from ebbtide.clock import FixedClock
 from ebbtide.jobs.fading import fade_tenant
 from ebbtide.models.fake import FakeEmbedder
@@ -142,3 +143,33 @@ async def test_a_vector_that_is_given_is_that_of_both_searches(dsn: str, clock: 
         embedder.batches.clear()
         block = await memory.context("boat", project="project.boat", vector=vector.tolist())
     assert (block.ids, embedder.batches) == ((plans.id,), [])
+
+
+async def test_a_query_asked_again_soon_is_not_embedded_again_but_for_another_tenant(
+    dsn: str, clock: FixedClock
+) -> None:
+    embedder = Counting()
+    async with AsyncEbbtide.open(dsn, clock=clock, settings=SETTINGS, embedder=embedder) as memory:
+        ferry = await told(memory, "The ferry leaves at seven")
+        embedder.batches.clear()
+        first = await memory.recall("When does the ferry leave?")
+        again = await memory.recall("When does the ferry leave?")
+        await memory.context("When does the ferry leave?")
+        await memory.explain("When does the ferry leave?", ferry.id)
+        assert [hit.relevance for hit in first] == [hit.relevance for hit in again]
+        assert embedder.batches == [["When does the ferry leave?"]]
+        await memory.scoped(tenant="other").recall("When does the ferry leave?")
+        assert len(embedder.batches) == 2
+
+
+def test_vectors_of_queries_are_kept_for_five_minutes_and_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000.0
+    monkeypatch.setattr("ebbtide.caches.time.monotonic", lambda: now)
+    vectors = VectorCache()
+    for number in range(501):
+        vectors.put("a", f"query {number}", number)
+    assert (vectors.get("a", "query 0"), vectors.get("a", "query 1"), vectors.get("b", "query 1")) == (None, 1, None)
+    now += 299.0
+    assert vectors.get("a", "query 500") == 500
+    now += 1.0
+    assert vectors.get("a", "query 500") is None

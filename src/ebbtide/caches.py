@@ -29,6 +29,7 @@ __all__ = [
     "ScopeCache",
     "ScopeShape",
     "StemCache",
+    "VectorCache",
     "WordSample",
 ]
 
@@ -41,6 +42,8 @@ ASK_AGAIN_SECONDS = 60.0
 MOST_INTENTS = 1_000
 INTENT_SECONDS = 300.0
 MOST_RERANKED = 500
+MOST_VECTORS = 500
+VECTOR_SECONDS = 300.0
 MOST_SCORES = 500
 RERANK_LIFE = timedelta(seconds=60)
 
@@ -340,3 +343,34 @@ class RerankCache:
         """Drop what is known of a tenant, as when something of it was forgotten."""
         for key in [key for key in self._queries if key[0] == tenant]:
             self._queries.pop(key)[1].clear()
+
+
+class VectorCache:
+    """The vectors of queries that tenants asked in the last five minutes: a context or an explanation follows a recall.
+
+    Of a query only its hash is kept. Tenants do not share them: how fast an answer comes would tell what others ask.
+    """
+
+    def __init__(self) -> None:
+        self._vectors: OrderedDict[tuple[str, bytes], tuple[float, Any]] = OrderedDict()
+
+    def get(self, tenant: str, text: str) -> Any:
+        """The vector of a text as the driver sends it, None where it is not known or out of date."""
+        found = self._vectors.get(_text_key(tenant, text))
+        return found[1] if found is not None and time.monotonic() < found[0] else None
+
+    def put(self, tenant: str, text: str, vector: Any) -> None:
+        """Remember a vector; the oldest one makes room."""
+        key = _text_key(tenant, text)
+        self._vectors[key] = (time.monotonic() + VECTOR_SECONDS, vector)
+        self._vectors.move_to_end(key)
+        while len(self._vectors) > MOST_VECTORS:
+            self._vectors.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop every vector."""
+        self._vectors.clear()
+
+
+def _text_key(tenant: str, text: str) -> tuple[str, bytes]:
+    return tenant, hashlib.sha256(text.encode()).digest()

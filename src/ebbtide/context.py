@@ -69,7 +69,7 @@ async def context(
     inside: tuple[Hit, ...] = ()
     if project is not None:
         narrowed: dict[str, Any] = {**asked, "namespaces": [project, f"{project}.*"]}
-        found = await search_and_revive(engine, caller, query, like=searched, kinds_beside=KINDS_BESIDE, **narrowed)
+        found = await search_and_revive(engine, caller, query, kinds_beside=KINDS_BESIDE, **narrowed)
         inside = hits_of(found)
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)

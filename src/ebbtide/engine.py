@@ -28,6 +28,7 @@ from ebbtide.caches import (
     RerankCache,
     ScopeCache,
     StemCache,
+    VectorCache,
 )
 from ebbtide.models.breaker import CircuitBreaker
 from ebbtide.models.tokens import TokenCounter, create_counter
@@ -52,6 +53,7 @@ class Engine:
     clock: Clock
     scopes: ScopeCache = field(default_factory=ScopeCache)
     stems: StemCache = field(default_factory=StemCache)
+    vectors: VectorCache = field(default_factory=VectorCache)
     accesses: AccessBuffer = field(default_factory=AccessBuffer)
     reads: ReadBuffer = field(default_factory=ReadBuffer)
     outgrown: OutgrownTenants = field(default_factory=OutgrownTenants)

@@ -114,7 +114,7 @@ async def search_and_revive(engine: Engine, caller: Caller, query: str, **asked:
     if revived is None:
         return searched
     watch.lap("resurrect")
-    return replace(await search(engine, caller, query, watch=watch, like=searched, **asked), resurrected=revived)
+    return replace(await search(engine, caller, query, watch=watch, **asked), resurrected=revived)
 
 
 async def search(
@@ -133,13 +133,12 @@ async def search(
     trial: Rule | None = None,
     reviving: bool = False,
     watch: Stopwatch | None = None,
-    like: Searched | None = None,
     kinds_beside: Mapping[Intent, Sequence[Kind]] = MappingProxyType({}),
     **narrowed: Any,
 ) -> Searched:
     """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded.
-    A `trial` is a rule that counts although it is not saved, `watch` runs already, a search `like` it is not embedded
-    anew, and a strategy also looks for `kinds_beside`. Raises `InvalidInput` for an argument, and `ModelError`.
+    A `trial` is a rule that counts although it is not saved, `watch` runs already,
+    and a strategy also looks for `kinds_beside`. Raises `InvalidInput` for an argument, and `ModelError`.
     """
     watch, scope = watch or Stopwatch(), make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
@@ -151,7 +150,7 @@ async def search(
     depth = depth_of(engine, ranking, rerank)
     scope, question = scope.within(kinds_of(purpose, ranking, kinds_beside)), in_parts(question, ranking)
     watch.lap("understand")
-    directions, notes = await directions_of(engine, ranking, question, vector, like)
+    directions, notes = await directions_of(engine, caller.tenant, ranking, question, vector)
     watch.lap("embed")
     route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
     settings = index_settings(engine, route)
@@ -200,29 +199,25 @@ def understand(
 
 
 async def directions_of(
-    engine: Engine, profile: Profile, question: Question, vector: Any, like: Searched | None
+    engine: Engine, tenant: str, profile: Profile, question: Question, vector: Any
 ) -> tuple[Sequence[Any], tuple[str, ...]]:
     """The vectors of the question and of its parts as the driver sends them, and what the caller should know of that.
 
-    All are made in one batch, or are those of a search for the same texts. A vector that is given is the question's
-    own; None stands for one that cannot be made.
+    What was not asked for lately is made in one batch. A vector that is given is the question's own; None stands for
+    one that cannot be made.
     """
     given = [] if vector is None else [as_halfvec(check_vector(vector, engine.dimension, "vector"))]
-    wanted = embedded_of(profile, question)
-    texts = wanted[len(given) :]
+    strip = profile.tide is not None and profile.tide.strip_names
+    texts = [question.dense if strip else question.asked, *question.parts][len(given) :]
     if engine.embedder is None:
         notes = () if given else ("no embedder is configured: found by full text alone",)
         return [*given, *[None] * len(texts)], notes
-    if like is not None and embedded_of(like.profile, like.question) == wanted:
-        return like.directions, ()
-    made = await engine.embedder.embed(texts) if texts else ()
-    return [*given, *(as_halfvec(one) for one in made)], ()
-
-
-def embedded_of(profile: Profile, question: Question) -> list[str]:
-    """The texts that stand for a question and its parts in the vector search."""
-    strip = profile.tide is not None and profile.tide.strip_names
-    return [question.dense if strip else question.asked, *question.parts]
+    known = {text: engine.vectors.get(tenant, text) for text in texts}
+    unknown = [text for text in known if known[text] is None]
+    for text, made in zip(unknown, await engine.embedder.embed(unknown) if unknown else (), strict=True):
+        known[text] = as_halfvec(made)
+        engine.vectors.put(tenant, text, known[text])
+    return [*given, *(known[text] for text in texts)], ()
 
 
 def index_settings(engine: Engine, route: Route) -> Mapping[str, str | int]:

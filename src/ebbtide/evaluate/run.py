@@ -210,6 +210,8 @@ async def _ask_all(
 ) -> list[QuestionResult]:
     total = sum(len(one.scope.questions) for one in loaded)
     results: list[QuestionResult] = []
+    # Each profile embeds the questions for itself, or all but the first would look faster than they are.
+    engine.vectors.clear()
     for one in loaded:
         for question in one.scope.questions:
             started = time.perf_counter()
