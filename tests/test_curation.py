@@ -63,6 +63,27 @@ def test_the_fuller_one_stays_with_the_marks_of_both(memory: Ebbtide, clock: Fix
     assert memory.consolidate().count == 0
 
 
+def test_what_the_shorter_one_says_holds_goes_on_to_hold(memory: Ebbtide) -> None:
+    ann = {"name": "Ann", "type": "PERSON", "aliases": ["Annie"]}
+    relation = {"subject": ann, "predicate": "likes", "object": {"name": "Vim", "type": "PRODUCT"}}
+    for text in (SHORT, "The user prefers dark mode in the editor."):
+        memory.remember(text, vector=NORTH, relation=relation)
+    memory.remember(FULL, vector=NORTH)
+    assert len(merge(memory).merges[0].merged) == 2
+    [kept] = memory.browse()
+    told = [(one.subject.name, one.predicate, one.object.name, one.memories) for one in memory.relations.list()]
+    assert told == [("Ann", "likes", "Vim", (kept.id,))]
+    assert memory.entities.get("Annie").facts == (kept,)
+
+
+def test_a_turn_of_a_conversation_is_left_where_it_was_said(memory: Ebbtide) -> None:
+    chat = memory.scoped(chat="c")
+    answers = [chat.remember(text, vector=NORTH, kind="message") for text in (SHORT, FULL)]
+    assert answers[1].outcome == "near_duplicate"
+    assert merge(memory).count == 0
+    assert [turn.memory.content for turn in chat.episodes.transcript()] == [SHORT, FULL]
+
+
 def test_a_merge_is_written_down_and_taken_back(memory: Ebbtide, owner: Owner) -> None:
     short, full = remember_twice(memory)
     merge(memory)

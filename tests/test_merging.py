@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
+from anyio import to_thread
 
 from ebbtide import Ebbtide, Policy
 from ebbtide.clock import FixedClock
 from ebbtide.curated import Consolidation
 from ebbtide.errors import Conflict, EbbtideError, InvalidInput
-from ebbtide.merging import read_texts, write_texts
+from ebbtide.merging import MOST_GROUPS, read_texts, write_texts
+from ebbtide.models.consolidator import MOST_CHARACTERS
 from ebbtide.models.fake import FakeConsolidator
 from tests.conftest import Opener
 from tests.models.endpoint import Endpoint, Reply, serve
@@ -145,27 +148,43 @@ def test_what_happens_meanwhile_wins(memory: Ebbtide, change: str) -> None:
     assert contents(memory) == before
 
 
-@pytest.mark.parametrize("change", ["forget", "revise"])
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [("forget", {SECOND}), ("revise", {SECOND, "Light."}), ("hold", {FIRST, SECOND})],
+)
+@pytest.mark.parametrize("text", [MERGED, SECOND])
 def test_what_happens_between_the_check_and_the_write_wins(
-    memory: Ebbtide, open_store: Opener, monkeypatch: pytest.MonkeyPatch, change: str
+    open_store: Opener,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+    left: set[str],
+    text: str,
 ) -> None:
     import ebbtide.merging as module
 
-    first, _ = remember_twice(memory)
-    other, real = open_store(), module.remember_many
+    # Without its one word, the first says no more than the second.
+    memory = told_by(open_store, endpoint)
+    one = FIRST if text == MERGED else FIRST.replace("blue ", "")
+    first, _ = remember_twice(memory, one)
+    endpoint.script = [said({"text": text})]
+    other, name = open_store(), "_replace" if text == MERGED else "_keep"
+    real = getattr(module, name)
+    acts: dict[str, Callable[[], Any]] = {
+        "forget": lambda: other.forget(first.id, 1),
+        "revise": lambda: other.revise(first.id, "Light."),
+        "hold": lambda: other.holds.place(reason="a case", ids=[first.id]),
+    }
 
-    async def late(*given: Any, **more: Any) -> Any:
-        import anyio
-
-        act = (lambda: other.forget(first.id, 1)) if change == "forget" else (lambda: other.revise(first.id, "Light."))
-        await anyio.to_thread.run_sync(act)
-        return await real(*given, **more)
+    async def late(*given: Any) -> Any:
+        await to_thread.run_sync(acts[change])
+        return await real(*given)
 
     token = memory.consolidate(by="model").token
-    monkeypatch.setattr(module, "remember_many", late)
+    monkeypatch.setattr(module, name, late)
     done = memory.consolidate(by="model", dry_run=False, token=token)
     assert (done.count, len(done.unmerged)) == (0, 1)
-    assert contents(memory) == {SECOND} if change == "forget" else {SECOND, "Light."}
+    assert contents(memory) == {one if content == FIRST else content for content in left}
 
 
 def test_what_lives_otherwise_or_was_confirmed_is_not_told(memory: Ebbtide) -> None:
@@ -307,6 +326,28 @@ def test_without_a_model_it_says_which_setting_names_one(open_store: Opener) -> 
     with pytest.raises(InvalidInput) as refused:
         open_store(settings=SETTINGS.model_copy(update={"consolidator": "on"}))
     assert refused.value.field == "consolidator"
+
+
+def test_a_token_takes_the_texts_of_as_many_groups_as_are_told_in_any_script() -> None:
+    texts = {UUID(int=number): "\u6f22" * MOST_CHARACTERS for number in range(MOST_GROUPS)}
+    assert read_texts(f"1-a.{write_texts(texts)}") == texts
+
+
+def test_groups_that_may_not_be_told_keep_no_other_waiting(memory: Ebbtide, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ebbtide.merging as module
+
+    monkeypatch.setattr(module, "MOST_GROUPS", 1)
+    remember_twice(
+        memory, "Write to ann@example.org about the calm editor", "Write to ann@example.org about the blue editor",
+        namespace="vector.global.shared",
+    )  # fmt: skip
+    memory.rules.add("vector.global.shared", personal_data="redact")
+    remember_twice(memory)
+    remember_twice(memory, namespace="vector.global.other")
+    planned = memory.consolidate(by="model")
+    assert (planned.count, len(planned.unmerged), planned.waiting) == (1, 1, 1)
+    assert merge(memory).count == 1
+    assert memory.consolidate(by="model").waiting == 0
 
 
 async def test_the_fake_keeps_every_word() -> None:

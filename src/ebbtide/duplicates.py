@@ -17,6 +17,8 @@ from ebbtide.forget.holds import held_among
 from ebbtide.forget.selection import TOKEN_LIFE
 from ebbtide.govern.access import check_changeable
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.graph.write import Writing, store_writing
+from ebbtide.identifiers import new_id
 from ebbtide.manage import missing
 from ebbtide.write.rows import memory_of
 from ebbtide.write.stale import hide_pages
@@ -37,6 +39,7 @@ __all__ = [
     "check_token",
     "end_of_token",
     "find",
+    "gather_knowledge",
     "may_go",
     "merge",
     "plan_of",
@@ -67,14 +70,16 @@ class Found:
         return [*self.plan, *(id_ for ids in self.plan.values() for id_ in ids)]
 
 
-async def find(transaction: Transaction, scope: Scope, now: datetime, may_go: MayGo) -> Found:
-    """The near duplicates of a scope that may become one.
+async def find(
+    transaction: Transaction, scope: Scope, now: datetime, may_go: MayGo, among: Sequence[UUID] | None = None
+) -> Found:
+    """The near duplicates of a scope that may become one; of certain memories `among` them alone, where they are given.
 
     Raises:
         Forbidden: the policy does not let the caller change one of them.
     """
     caller = scope.caller
-    pairs = await transaction.all("curate.near_duplicates", **scope.parameters())
+    pairs = await transaction.all("curate.near_duplicates", **scope.parameters(), among=among)
     ids = sorted({id_ for pair in pairs for id_ in pair})
     rows = await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=ids)
     memories = {row[0]: memory_of(row) for row in rows}
@@ -130,7 +135,7 @@ def say_the_same(memory: Memory, other: Memory) -> bool:
 
 
 async def merge(transaction: Transaction, caller: Caller, found: Found, now: datetime) -> None:
-    """Give what stays the marks of the others, and let it supersede them."""
+    """Give what stays the marks of the others, and let it supersede them; the graph is locked before."""
     plan, memories, tenant = found.plan, found.memories, caller.tenant
     if not plan:
         return
@@ -138,7 +143,7 @@ async def merge(transaction: Transaction, caller: Caller, found: Found, now: dat
     asked = {"kept_ids": [kept for kept, _ in pairs], "other_ids": [other for _, other in pairs]}
     await transaction.run("remember.keep_version", tenant=tenant, ids=list(plan), now=now)
     await transaction.run("curate.gather", tenant=tenant, now=now, **asked)
-    await transaction.run("curate.gather_mentions", tenant=tenant, **asked)
+    await gather_knowledge(transaction, caller, pairs, now)
     await transaction.run("curate.gather_origins", tenant=tenant, now=now, **asked)
     await transaction.run("curate.stand_alone", tenant=tenant, **asked)
     await supersede(transaction, tenant, [Successor(other, kept, now) for kept, other in pairs], now)
@@ -150,6 +155,18 @@ async def merge(transaction: Transaction, caller: Caller, found: Found, now: dat
     ]
     await write_audit(transaction, caller, "update", stayed, now)
     await hide_pages(transaction, caller, [other for _, other in pairs], now)
+
+
+async def gather_knowledge(
+    transaction: Transaction, caller: Caller, pairs: Sequence[tuple[UUID, UUID]], now: datetime
+) -> None:
+    """Let the first of each pair mention whom the other one does, by the same names, and say what that says holds."""
+    asked = {"kept_ids": [kept for kept, _ in pairs], "other_ids": [other for _, other in pairs]}
+    await transaction.run("curate.gather_mentions", tenant=caller.tenant, **asked)
+    rows = await transaction.all("curate.relations_said", tenant=caller.tenant, **asked)
+    relations = [(new_id(now), subject, predicate, other, kept) for kept, subject, predicate, other in rows]
+    if relations:
+        await store_writing(transaction, caller, Writing(relations=relations), now)
 
 
 def end_of_token(now: datetime) -> datetime:

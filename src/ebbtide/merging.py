@@ -19,15 +19,15 @@ from ebbtide.duplicates import (
     check_token,
     end_of_token,
     find,
+    gather_knowledge,
     merge,
     say_the_same,
     token_of,
 )
 from ebbtide.errors import Conflict, InvalidInput, ModelError, ModelUnavailable
+from ebbtide.forget.holds import held_among
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.graph.write import Writing, store_writing
 from ebbtide.graph.write import lock as lock_graph
-from ebbtide.identifiers import new_id
 from ebbtide.models.batches import run_batches
 from ebbtide.models.consolidator import MOST_CHARACTERS
 from ebbtide.read.seen import listed
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
+    from ebbtide.models.consolidator import Consolidator
     from ebbtide.read.scope import Scope
     from ebbtide.types import Caller, Memory
 
@@ -50,10 +51,12 @@ __all__ = ["consolidate_by_model"]
 
 MOST_GROUPS = 50
 REQUESTS_AT_ONCE = 4
-MOST_TOKEN_BYTES = 2 * MOST_GROUPS * MOST_CHARACTERS
+# A character of JSON has six bytes at most, and a text a few characters more than all that it is made of.
+MOST_TOKEN_BYTES = 8 * MOST_GROUPS * MOST_CHARACTERS
 CHANGED = "They were changed or forgotten meanwhile."
 WITHHELD = "The rules on personal data keep something of them back."
 ELSEWHERE = "They are another user's."
+HELD = "A legal hold covers one of them."
 
 
 class _LeftAlone(Exception):
@@ -128,12 +131,16 @@ def _why_not(caller: Caller, group: Group, seen: Mapping[UUID, str]) -> str | No
 
 
 async def _planned(engine: Engine, found: Found, groups: Sequence[Group], now: datetime) -> Consolidation:
-    """What a model would make of the first groups, and the token of just that."""
-    if engine.consolidator is None:
+    """What a model would make of the first groups that it may be told, and the token of just that."""
+    model = engine.consolidator
+    if model is None:
         raise InvalidInput(
             "No model consolidates here.", field="by", remedy="Set `consolidator` to an endpoint with its model."
         )
-    told = await _told(engine, groups[:MOST_GROUPS])
+    # Those that no model may be told cost nothing, and keep none of the others waiting.
+    untold = [one for one in groups if one.reason is not None]
+    free = [one for one in groups if one.reason is None]
+    told = [*untold, *await _told(model, free[:MOST_GROUPS])]
     texts = {one.ids[0]: one.text for one in told if one.text is not None and one.reason is None}
     ends = end_of_token(now)
     plan = {kept: others for kept, others in found.plan.items() if kept in texts}
@@ -142,16 +149,13 @@ async def _planned(engine: Engine, found: Found, groups: Sequence[Group], now: d
     return report.model_copy(update={"waiting": len(groups) - len(told), "token": token, "expires_at": ends})
 
 
-async def _told(engine: Engine, groups: Sequence[Group]) -> list[Group]:
-    """The groups with what the model says for each, or why it cannot be taken; one that does not answer is left."""
-    model = engine.consolidator
+async def _told(model: Consolidator, groups: Sequence[Group]) -> list[Group]:
+    """Groups with what the model says for each, or why it cannot be taken; one that does not answer is left."""
     told = list(groups)
     unavailable: list[str] = []
 
     async def tell(place: int) -> None:
         group = told[place]
-        if model is None or group.reason is not None:
-            return
         if unavailable:
             told[place] = replace(group, reason=unavailable[0])
             return
@@ -218,7 +222,9 @@ async def _keep(engine: Engine, caller: Caller, group: Group, same: Memory) -> U
         await lock_graph(transaction, caller)
         await transaction.run("remember.lock", tenant=caller.tenant, ids=list(group.ids))
         await check_sources(transaction, caller, [_origin(group)])
-        await merge(transaction, caller, found, engine.clock.now())
+        now = engine.clock.now()
+        await _check_free(transaction, caller, group, now)
+        await merge(transaction, caller, found, now)
     return same.id
 
 
@@ -243,27 +249,25 @@ async def _take_place(writer: Caller, group: Group, transaction: Transaction, ne
     if len(new) != 1:
         raise _LeftAlone("The text is not written: another memory says it, or a rule on personal data holds it back.")
     (made,) = new
+    await _check_free(transaction, writer, group, made.created_at)
     reason = what_is_amiss(made.content, group.contents)
     if reason is not None:
         raise _LeftAlone(reason)
     tenant, now, others = writer.tenant, made.created_at, list(group.ids[1:])
     starts = made.valid_from or made.observed_at or now
     await supersede(transaction, tenant, [Successor(id_, made.id, starts) for id_ in others], now)
-    await transaction.run(
-        "curate.gather_mentions", tenant=tenant, kept_ids=[made.id] * len(group.ids), other_ids=list(group.ids)
-    )
-    names = await transaction.all("curate.spoken", tenant=tenant, ids=list(group.ids))
-    related = await transaction.all("curate.related", tenant=tenant, ids=list(group.ids))
-    writing = Writing(
-        sources={(made.id, alias): None for (alias,) in names},
-        relations=[(new_id(now), subject, predicate, other, made.id) for subject, predicate, other in related],
-    )
-    await store_writing(transaction, writer, writing, now)
+    await gather_knowledge(transaction, writer, [(made.id, id_) for id_ in group.ids], now)
     gone = [(id_, {"to": "superseded", "by": str(made.id), "operation": "consolidate"}) for id_ in others]
     await write_audit(transaction, writer, "status", gone, now)
     detail = {"operation": "consolidate", "merged": list(map(str, group.ids)), "revision": made.revision}
     await write_audit(transaction, writer, "update", [(made.id, detail)], now)
     await hide_pages(transaction, writer, others, now)
+
+
+async def _check_free(transaction: Transaction, caller: Caller, group: Group, now: datetime) -> None:
+    """Make sure that no hold was placed on a group since it was found."""
+    if await held_among(transaction, caller.tenant, group.ids, now):
+        raise _LeftAlone(HELD)
 
 
 def _origin(group: Group) -> Origin:

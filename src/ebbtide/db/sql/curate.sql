@@ -1,7 +1,8 @@
 -- Curation: near duplicates that become one, and derived rows that are repaired.
 
 -- name: near_duplicates
--- The pairs of live near duplicates of a scope that are of one user, kind and subject, and that both hold from the same moment on.
+-- The pairs of live near duplicates of a scope, or of some memories of it, that are of one user, kind and subject, and that both hold from
+-- the same moment on. No turn of a conversation is among them.
 SELECT l.memory_id, l.other_id
 FROM memory_link l
 JOIN memory m ON m.id = l.memory_id
@@ -14,6 +15,8 @@ WHERE l.tenant_id = %(tenant)s AND l.kind = 'near_duplicate' AND {{readable}} AN
   AND (m.user_id, m.speaker, m.subject, m.predicate, m.valid_from, m.invalidated_at)
       IS NOT DISTINCT FROM (o.user_id, o.speaker, o.subject, o.predicate, o.valid_from, o.invalidated_at)
   AND NOT EXISTS (SELECT FROM memory_origin g WHERE g.tenant_id = %(tenant)s AND g.memory_id IN (m.id, o.id) AND g.whole)
+  AND NOT EXISTS (SELECT FROM turn t WHERE t.tenant_id = %(tenant)s AND t.memory_id IN (m.id, o.id))
+  AND (%(among)s::uuid[] IS NULL OR (l.memory_id = ANY(%(among)s::uuid[]) AND l.other_id = ANY(%(among)s::uuid[])))
 ORDER BY l.memory_id, l.other_id;
 
 -- name: gather
@@ -42,12 +45,25 @@ FROM (
 WHERE m.tenant_id = %(tenant)s AND m.id = g.id;
 
 -- name: gather_mentions
--- Lets memories mention what those that they take the place of did.
+-- Lets memories mention what those that they take the place of did, by the same names.
+WITH names AS (
+    INSERT INTO alias_source (tenant_id, memory_id, alias_id)
+    SELECT %(tenant)s, c.kept_id, u.alias_id
+    FROM unnest(%(kept_ids)s::uuid[], %(other_ids)s::uuid[]) AS c(kept_id, other_id)
+    JOIN alias_source u ON u.tenant_id = %(tenant)s AND u.memory_id = c.other_id
+    ON CONFLICT DO NOTHING)
 INSERT INTO mention (tenant_id, memory_id, entity_id)
 SELECT %(tenant)s, c.kept_id, n.entity_id
 FROM unnest(%(kept_ids)s::uuid[], %(other_ids)s::uuid[]) AS c(kept_id, other_id)
 JOIN mention n ON n.tenant_id = %(tenant)s AND n.memory_id = c.other_id
 ON CONFLICT DO NOTHING;
+
+-- name: relations_said
+-- What holds between entities as memories say it, each with the one that takes the place of that.
+SELECT DISTINCT c.kept_id, r.subject_id, r.predicate, r.object_id
+FROM unnest(%(kept_ids)s::uuid[], %(other_ids)s::uuid[]) AS c(kept_id, other_id)
+JOIN relation r ON r.tenant_id = %(tenant)s AND r.memory_id = c.other_id AND NOT r.derived
+ORDER BY c.kept_id, r.subject_id, r.predicate, r.object_id;
 
 -- name: gather_origins
 -- Lets memories that were made from others go on as long as any source of those that they take the place of.
@@ -64,16 +80,6 @@ DELETE FROM memory_origin t
 USING unnest(%(kept_ids)s::uuid[], %(other_ids)s::uuid[]) AS c(kept_id, other_id)
 WHERE t.tenant_id = %(tenant)s AND t.memory_id = c.kept_id
   AND NOT EXISTS (SELECT FROM memory_origin g WHERE g.tenant_id = %(tenant)s AND g.memory_id = c.other_id);
-
--- name: spoken
--- By which names memories speak of entities.
-SELECT DISTINCT u.alias_id FROM alias_source u WHERE u.tenant_id = %(tenant)s AND u.memory_id = ANY(%(ids)s::uuid[]) ORDER BY u.alias_id;
-
--- name: related
--- What memories say holds between entities.
-SELECT DISTINCT r.subject_id, r.predicate, r.object_id FROM relation r
-WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[]) AND NOT r.derived
-ORDER BY r.subject_id, r.predicate, r.object_id;
 
 -- name: agents
 -- The agents that have near duplicates.
