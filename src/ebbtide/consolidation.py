@@ -14,7 +14,9 @@ from ebbtide.read.scope import NARROWED, check_known, make_scope
 from ebbtide.read.seen import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["consolidate", "consolidate_all"]
 
 WAYS = ("rules", "model")
+MERGED_AT_ONCE = 100
 
 
 @requires(WRITE, READ)
@@ -67,14 +70,24 @@ async def consolidate(
 
 @requires(WRITE, READ)
 async def consolidate_all(engine: Engine, caller: Caller) -> int:
-    """Merge by rules what a dry run would show of an agent's memories; answers with how many were superseded."""
+    """Merge by rules what a dry run would show of an agent's memories; answers with how many were superseded.
+
+    A hundred merges are a transaction, so that nobody who writes waits for all of them.
+    """
     now = engine.clock.now()
-    scope = make_scope(caller, now)
-    async with engine.database.transaction(caller.tenant) as transaction:
-        found = await _locked(transaction, scope, now)
-        await merge(transaction, caller, found, now)
-    _forget_cached(engine, caller.tenant)
-    return len(found.touched) - len(found.plan)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        plan = (await find(transaction, make_scope(caller, now), now, may_go)).plan
+    groups = [[kept, *others] for kept, others in plan.items()]
+    count = 0
+    for start in range(0, len(groups), MERGED_AT_ONCE):
+        ids = [id_ for group in groups[start : start + MERGED_AT_ONCE] for id_ in group]
+        now = engine.clock.now()
+        async with engine.database.transaction(caller.tenant) as transaction:
+            found = await _locked(transaction, make_scope(caller, now), now, ids)
+            await merge(transaction, caller, found, now)
+        _forget_cached(engine, caller.tenant)
+        count += len(found.touched) - len(found.plan)
+    return count
 
 
 def _forget_cached(engine: Engine, tenant: str) -> None:
@@ -82,15 +95,15 @@ def _forget_cached(engine: Engine, tenant: str) -> None:
     engine.reranks.forget(tenant)
 
 
-async def _locked(transaction: Transaction, scope: Scope, now: datetime) -> Found:
-    """What may become one, locked until the transaction ends."""
+async def _locked(transaction: Transaction, scope: Scope, now: datetime, among: Sequence[UUID] | None = None) -> Found:
+    """What may become one, of certain memories alone where they are given; locked until the transaction ends."""
     caller = scope.caller
     await transaction.run("forget.lock_shared", tenant=caller.tenant)
     # What the merged ones mention is moved, which no change of an entity may come between.
     await lock_graph(transaction, caller)
-    found = await find(transaction, scope, now, may_go)
+    found = await find(transaction, scope, now, may_go, among)
     await transaction.run("remember.lock", tenant=caller.tenant, ids=found.touched)
-    return await find(transaction, scope, now, may_go)
+    return await find(transaction, scope, now, may_go, among)
 
 
 async def _merges(engine: Engine, transaction: Transaction, caller: Caller, found: Found) -> tuple[Merge, ...]:
