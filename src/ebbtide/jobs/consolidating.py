@@ -6,9 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from ebbtide.consolidation import consolidate_all
-from ebbtide.db.queue import enqueue, lock_of
 from ebbtide.errors import Conflict
-from ebbtide.govern.tenants import list_tenants
+from ebbtide.jobs.each import enqueue_each
 from ebbtide.types import Caller
 
 if TYPE_CHECKING:
@@ -26,10 +25,7 @@ async def consolidate(engine: Engine) -> None:
     """Ask for the consolidation of each tenant's memories."""
     if not engine.settings.consolidate_nightly:
         return
-    for tenant in await list_tenants(engine):
-        async with engine.database.transaction(tenant) as transaction:
-            lock = lock_of(CONSOLIDATE_TENANT, tenant)
-            await enqueue(transaction.connection, CONSOLIDATE_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+    await enqueue_each(engine, CONSOLIDATE_TENANT)
 
 
 async def consolidate_tenant(engine: Engine, *, tenant: str) -> None:

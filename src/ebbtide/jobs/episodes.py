@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ebbtide.db.queue import enqueue, lock_of
 from ebbtide.errors import Conflict, InvalidInput, ModelError, NotFound
-from ebbtide.govern.tenants import list_tenants
+from ebbtide.jobs.each import enqueue_each
 from ebbtide.summaries import summarise as summarise_branch
 from ebbtide.types import Caller
 
@@ -26,10 +25,7 @@ async def summarise(engine: Engine) -> None:
     """Ask for the summaries of each tenant's conversations."""
     if not engine.settings.episode_turns:
         return
-    for tenant in await list_tenants(engine):
-        async with engine.database.transaction(tenant) as transaction:
-            lock = lock_of(SUMMARISE_TENANT, tenant)
-            await enqueue(transaction.connection, SUMMARISE_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+    await enqueue_each(engine, SUMMARISE_TENANT)
 
 
 async def summarise_tenant(engine: Engine, *, tenant: str) -> None:

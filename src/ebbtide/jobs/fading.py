@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ebbtide.db.queue import enqueue, lock_of
 from ebbtide.forget.decay import NIGHT, decay, soft_delete
-from ebbtide.govern.tenants import list_tenants
+from ebbtide.jobs.each import enqueue_each
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -20,10 +19,7 @@ FADE_SCHEDULE = f"{NIGHT.minute} {NIGHT.hour} * * *"
 
 async def fade(engine: Engine) -> None:
     """Ask for the fading of each tenant's memories."""
-    for tenant in await list_tenants(engine):
-        async with engine.database.transaction(tenant) as transaction:
-            lock = lock_of(FADE_TENANT, tenant)
-            await enqueue(transaction.connection, FADE_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+    await enqueue_each(engine, FADE_TENANT)
 
 
 async def fade_tenant(engine: Engine, *, tenant: str) -> None:

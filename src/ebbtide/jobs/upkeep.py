@@ -6,10 +6,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ebbtide.db.owner import owner_transaction
-from ebbtide.db.queue import enqueue, lock_of
 from ebbtide.forget.retention import forget_outlived, purge
 from ebbtide.govern.audit import seal
-from ebbtide.govern.tenants import list_tenants
+from ebbtide.jobs.each import enqueue_each
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -32,10 +31,7 @@ async def tidy(engine: Engine) -> None:
             failed_before=now - timedelta(days=FAILED_JOB_DAYS),
         )
         await transaction.run("jobs.delete_failures")
-    for tenant in await list_tenants(engine):
-        async with engine.database.transaction(tenant) as transaction:
-            lock = lock_of(TIDY_TENANT, tenant)
-            await enqueue(transaction.connection, TIDY_TENANT, queueing_lock=lock, lock=lock, tenant=tenant)
+    await enqueue_each(engine, TIDY_TENANT)
 
 
 async def tidy_tenant(engine: Engine, *, tenant: str) -> None:
