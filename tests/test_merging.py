@@ -296,6 +296,23 @@ def test_a_model_that_fails_loses_nothing_and_says_so(reply: Reply, open_store: 
     assert len(contents(memory)) == 2
 
 
+def test_a_group_that_a_model_does_not_take_keeps_no_other_from_it(
+    open_store: Opener, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ebbtide.merging as module
+
+    monkeypatch.setattr(module, "REQUESTS_AT_ONCE", 1)
+    memory = told_by(open_store, endpoint)
+    remember_twice(
+        memory, "Rent the calm old flat in Oslo", "Rent the old flat in Oslo soon", namespace="vector.global.shared"
+    )
+    remember_twice(memory, "Rent the calm flat in Rome", "Rent the flat in Rome soon")
+    endpoint.script = [Reply(body=b"{}", status=400)] * 2 + [said({"text": "Rent the calm flat in Rome soon"})]
+    planned = memory.consolidate(by="model")
+    assert (planned.count, len(planned.unmerged)) == (1, 1)
+    assert "status 400" in planned.unmerged[0].reason
+
+
 def test_a_token_is_for_what_was_shown_alone(memory: Ebbtide, clock: FixedClock) -> None:
     remember_twice(memory)
     token = str(memory.consolidate(by="model").token)

@@ -50,7 +50,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture
 async def extractor(endpoint: Endpoint) -> AsyncIterator[HttpExtractor]:
-    one = HttpExtractor(ChatModel(endpoint.url, "reader", api_key="key", timeout_seconds=5), "reader")
+    one = HttpExtractor(ChatModel(endpoint.url, "reader", api_key="key", timeout_seconds=5))
     yield one
     await one.close()
 
@@ -94,6 +94,16 @@ async def test_a_server_without_schemas_is_asked_without(endpoint: Endpoint, ext
         assert len((await extractor.extract(TEXT, speaker=None, observed_at=None)).facts) == 1
 
     assert ["response_format" in request for request in endpoint.requests] == [True, False, False]
+
+
+async def test_a_text_that_a_server_does_not_take_takes_no_schema_from_others(
+    endpoint: Endpoint, extractor: HttpExtractor
+) -> None:
+    endpoint.script = [Reply(body=b"{}", status=400), Reply(body=b"{}", status=400), said(GOOD)]
+    with pytest.raises(ModelInvalid, match="400"):
+        await extractor.extract(TEXT, speaker=None, observed_at=None)
+    assert len((await extractor.extract(TEXT, speaker=None, observed_at=None)).facts) == 1
+    assert ["response_format" in request for request in endpoint.requests] == [True, False, True]
 
 
 UNUSABLE = {
@@ -147,7 +157,7 @@ async def test_a_server_that_fails_is_unavailable(status: int, endpoint: Endpoin
 
 async def test_a_server_that_is_slow_is_unavailable(endpoint: Endpoint) -> None:
     endpoint.script = [Reply(body=b"{}", delay_seconds=0.6)]
-    one = HttpExtractor(ChatModel(endpoint.url, "reader", timeout_seconds=0.2, role="extractor"), "reader")
+    one = HttpExtractor(ChatModel(endpoint.url, "reader", timeout_seconds=0.2, role="extractor"))
     with pytest.raises(ModelUnavailable, match=r"extractor gave no answer within 0\.2 s"):
         await one.extract(TEXT, speaker=None, observed_at=None)
     await one.close()

@@ -31,7 +31,7 @@ def url() -> Iterator[str]:
 
 
 async def test_it_finds_a_fact_in_a_plain_text(url: str) -> None:
-    one = HttpExtractor(ChatModel(url, "local", timeout_seconds=PATIENCE_SECONDS), "local")
+    one = HttpExtractor(ChatModel(url, "local", timeout_seconds=PATIENCE_SECONDS))
     found = await one.extract(TEXT, speaker=None, observed_at=None)
     await one.close()
 

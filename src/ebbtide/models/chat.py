@@ -26,6 +26,8 @@ OK = 200
 KEPT = frozenset({"type", "enum", "const", "$ref"})
 # What a server answers that does not know how to hold its model to a schema, or not to this one.
 REFUSALS = frozenset({400, 404, 415, 422, 501})
+# What it answers to a request that it does not take, such as one that is too long for its model, while others may pass.
+UNTAKEN = frozenset({400, 413, 422})
 FENCE = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL)
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -55,7 +57,8 @@ class ChatModel:
     """A chat model behind an OpenAI-compatible endpoint, asked for one answer at a time.
 
     `url` is the server, its API (`https://api.openai.com/v1`) or the endpoint's whole path. `timeout_seconds` bounds a
-    request from start to end; nothing is sent again. `role` is what errors call it.
+    request from start to end; nothing is sent again. `role` is what errors call it, and `name` what is kept beside what
+    it made.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class ChatModel:
             path += "/chat/completions" if re.search(r"/v\d+$", path) else "/v1/chat/completions"
         self.role = role
         self._endpoint = path
+        self.name = f"model:{model}"
         self._model = model
         self._connections = Connections(sendable_key(api_key))
         self._timeout_seconds = timeout_seconds
@@ -84,12 +88,12 @@ class ChatModel:
     ) -> bytes:
         """The body of the completion for a task, with the data as a JSON object of its own.
 
-        The server is told the `schema` of the answer; one that refuses a request for that is asked without, from then
-        on. `example` is other data with its answer, shown as if it had been asked before, and `turns` are what was said
-        since, each with its role.
+        The server is told the `schema` of the answer; one that refuses a request with it, and not without, is asked
+        without from then on. `example` is other data with its answer, shown as if it had been asked before, and `turns`
+        are what was said since, each with its role.
 
-        Raises `ModelUnavailable` when the model does not answer, and `ModelInvalid` when the body is longer than
-        `most_bytes`.
+        Raises `ModelUnavailable` when the model does not answer, and `ModelInvalid` when the server does not take this
+        request, or the body is longer than `most_bytes`.
         """
         shown = [] if example is None else [("user", _json(example[0])), ("assistant", _json(example[1]))]
         told = _json({name: encodable(value) for name, value in data.items()})
@@ -106,14 +110,18 @@ class ChatModel:
             status, body = await self._send({**request, **told_form}, most_bytes)
             if status not in REFUSALS:
                 return self._checked(status, body)
-            self._takes_schema = False
-        return self._checked(*await self._send(request, most_bytes))
+        said = self._checked(*await self._send(request, most_bytes))
+        # It was the schema that the server did not take, and not the data, only if it takes the same without.
+        self._takes_schema = self._takes_schema and schema is None
+        return said
 
     async def close(self) -> None:
         """Close the connections."""
         await self._connections.close()
 
     def _checked(self, status: int, body: bytes) -> bytes:
+        if status in UNTAKEN:
+            raise ModelInvalid(f"The {self.role} does not take the request: it answers with status {status}.")
         if status != OK:
             raise ModelUnavailable(f"The {self.role} answers with status {status}.")
         return body

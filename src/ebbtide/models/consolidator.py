@@ -66,14 +66,13 @@ class HttpConsolidator:
     with what is wrong, at most twice.
     """
 
-    def __init__(self, chat: ChatModel, name: str) -> None:
+    def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
-        self._name = f"model:{name}"
 
     @property
     def name(self) -> str:
         """`model:` and the model's name."""
-        return self._name
+        return self._chat.name
 
     async def merge(self, texts: Sequence[str]) -> str:
         """One text that says what all of them say."""
@@ -99,4 +98,4 @@ def create_consolidator(
     chat = create_chat_model(
         spec, "consolidator", role="consolidator", api_key=api_key, timeout_seconds=timeout_seconds
     )
-    return None if chat is None or spec is None else HttpConsolidator(chat, spec.strip().partition("#")[2])
+    return None if chat is None else HttpConsolidator(chat)

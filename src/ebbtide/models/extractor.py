@@ -169,14 +169,13 @@ class HttpExtractor:
     with what is wrong, at most twice.
     """
 
-    def __init__(self, chat: ChatModel, name: str) -> None:
+    def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
-        self._name = f"model:{name}"
 
     @property
     def name(self) -> str:
         """`model:` and the model's name."""
-        return self._name
+        return self._chat.name
 
     async def extract(self, text: str, *, speaker: str | None, observed_at: datetime | None) -> Findings:
         """The facts and names of a text."""
@@ -428,4 +427,4 @@ def create_extractor(spec: str, *, api_key: str | None = None, timeout_seconds: 
         raise meaningless from error
     if chat is None:
         raise meaningless
-    return HttpExtractor(chat, wanted.partition("#")[2])
+    return HttpExtractor(chat)
