@@ -47,7 +47,8 @@ class Knowledge(Walk):
         for place, kind in zip(NAMESPACES, KINDS, strict=True):
             self.speak_of(actor, place, kind)
         self.see_entities(actor)
-        self.by_entity(actor, len(self.others["entity"]) - 1, "page")
+        # Of whom everybody speaks, in a namespace that not everybody reads.
+        self.on_entity(actor, "page", HARBOUR["name"])
 
     @rule(actor=actors, place=places, kind=one_of(KINDS))
     def speak_of(self, actor: Actor, place: str | None, kind: str) -> None:
