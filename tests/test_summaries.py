@@ -241,6 +241,28 @@ async def test_every_night_what_has_enough_new_turns_is_summarised(
         assert await memory.scoped(agent="helper").browse(kinds=["episode"]) == []
 
 
+async def test_every_night_what_was_said_in_each_namespace_is_summarised_there(
+    dsn: str, clock: Any, embedder: Any, settings: Settings
+) -> None:
+    wanted = settings.model_copy(update={"episode_turns": 2})
+    async with AsyncEbbtide.open(dsn, clock=clock, embedder=embedder, settings=wanted) as memory:
+        for user, text in (("ana", TALK[0]), ("bob", TALK[1]), ("ana", TALK[2]), ("bob", TALK[0])):
+            await memory.scoped(chat="c", user=user).episodes.add(text)
+        for text in TALK[:2]:
+            await memory.scoped(chat="c").episodes.add(text, namespace="vector.open")
+        engine = await memory.engine()
+        for _ in range(2):
+            await summarise_tenant(engine, tenant="default")
+            episodes = await memory.browse(kinds=["episode"])
+            assert {(one.namespace, one.user, one.revision) for one in episodes} == {
+                ("vector.agent.ana.memory", "ana", 1),
+                ("vector.agent.bob.memory", "bob", 1),
+                ("vector.open", None, 1),
+            }
+        async with engine.database.transaction("default") as transaction:
+            assert await transaction.all("episodes.due", tenant="default", least=1) == []
+
+
 async def test_one_conversation_that_cannot_be_summarised_holds_up_no_other(
     dsn: str, clock: Any, embedder: Any, settings: Settings
 ) -> None:

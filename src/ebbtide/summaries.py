@@ -64,19 +64,27 @@ class Text:
 
 
 async def summarise(
-    engine: Engine, caller: Caller, *, chat: str | None = None, branch: str | None = None, anew: bool = False
+    engine: Engine,
+    caller: Caller,
+    *,
+    chat: str | None = None,
+    branch: str | None = None,
+    anew: bool = False,
+    namespace: str | None = None,
 ) -> Episode:
-    """Summarise a branch. See `AsyncEpisodes.summarise`."""
+    """Summarise a branch. See `AsyncEpisodes.summarise`.
+
+    `namespace` is one in which something was said on the branch itself; that of the first such turn unless given.
+    """
     check_flag(anew, "anew")
-    return await _summarise(
-        engine, await in_chat(engine, caller, "summarise", READ, WRITE, chat=chat, branch=branch), anew
-    )
+    caller = await in_chat(engine, caller, "summarise", READ, WRITE, chat=chat, branch=branch)
+    return await _summarise(engine, caller, anew, namespace)
 
 
 @requires(READ, WRITE)
-async def _summarise(engine: Engine, caller: Caller, anew: bool) -> Episode:
+async def _summarise(engine: Engine, caller: Caller, anew: bool, namespace: str | None) -> Episode:
     for attempt in range(TRIES):
-        told = await _read(engine, caller, anew)
+        told = await _read(engine, caller, anew, namespace)
         if not told.turns:
             return Episode(outcome="nothing", memory=None)
         if told.summary is not None and not told.new:
@@ -91,7 +99,7 @@ async def _summarise(engine: Engine, caller: Caller, anew: bool) -> Episode:
     raise AssertionError("unreachable")
 
 
-async def _read(engine: Engine, caller: Caller, anew: bool) -> Told:
+async def _read(engine: Engine, caller: Caller, anew: bool, namespace: str | None) -> Told:
     """The branch as the caller may see it, in one snapshot.
 
     A summary tells of the turns of one namespace and stands there too: who reads it may read them all. One that an
@@ -100,7 +108,7 @@ async def _read(engine: Engine, caller: Caller, anew: bool) -> Told:
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         turns = await turns_of(engine, transaction, caller, limit=MOST_TURNS)
         branch = await branch_of(transaction, caller)
-        place = await _place(transaction, caller, branch, turns)
+        place = namespace or await _place(transaction, caller, branch, turns)
         turns = [turn for turn in turns if turn.memory.namespace == place]
         found = None if place is None else await _read_summary(engine, transaction, caller, branch, place)
     summary, sources = found if found is not None else (None, frozenset[UUID]())

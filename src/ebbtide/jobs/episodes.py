@@ -29,7 +29,7 @@ async def summarise(engine: Engine) -> None:
 
 
 async def summarise_tenant(engine: Engine, *, tenant: str) -> None:
-    """Summarise a tenant's branches that have at least `episode_turns` new turns.
+    """Summarise a tenant's branches that have at least `episode_turns` new turns in a namespace.
 
     One that fails does not hold up the others; it is tried again with the whole job.
 
@@ -42,9 +42,10 @@ async def summarise_tenant(engine: Engine, *, tenant: str) -> None:
     async with engine.database.transaction(tenant, snapshot=True) as transaction:
         due = await transaction.all("episodes.due", tenant=tenant, least=least)
     failed: ModelError | None = None
-    for agent, chat, branch, user, _ in due:
+    for agent, chat, branch, namespace, user in due:
         try:
-            await summarise_branch(engine, Caller(tenant, agent, user=user, chat=chat, branch=branch))
+            caller = Caller(tenant, agent, user=user, chat=chat, branch=branch)
+            await summarise_branch(engine, caller, namespace=namespace)
         except (Conflict, InvalidInput, NotFound) as error:
             # It changed meanwhile, or a rule keeps back what its summary would say now.
             log.info("a conversation was not summarised, and waits for the next night: %s", error.message)

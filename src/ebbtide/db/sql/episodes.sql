@@ -138,12 +138,13 @@ WHERE o.tenant_id = %(tenant)s AND o.source_id IN (SELECT other.memory_id FROM o
                                                             AND k.source_id NOT IN (SELECT other.memory_id FROM other)));
 
 -- name: due
--- The branches of a tenant with at least so many turns that no summary of theirs tells of, each with who said the last of them.
-SELECT t.agent_id, t.chat_id, t.branch, (array_agg(m.user_id ORDER BY t.place DESC))[1], count(*)::integer
+-- The branches of a tenant with at least so many turns in a namespace that no summary of theirs tells of, each with that namespace and with
+-- who said the last of them.
+SELECT t.agent_id, t.chat_id, t.branch, m.namespace, (array_agg(m.user_id ORDER BY t.place DESC))[1]
 FROM turn t JOIN memory m ON m.id = t.memory_id AND m.tenant_id = %(tenant)s AND m.status = 'active'
 WHERE t.tenant_id = %(tenant)s AND NOT EXISTS (
     SELECT FROM memory_origin o JOIN memory e ON e.tenant_id = %(tenant)s AND e.id = o.memory_id
     WHERE o.tenant_id = %(tenant)s AND o.source_id = t.memory_id AND o.whole AND e.kind = 'episode' AND e.status = 'active'
       AND e.chat_id = t.chat_id AND e.metadata ->> 'branch' = t.branch)
-GROUP BY t.agent_id, t.chat_id, t.branch HAVING count(*) >= %(least)s
-ORDER BY t.agent_id, t.chat_id, t.branch;
+GROUP BY t.agent_id, t.chat_id, t.branch, m.namespace HAVING count(*) >= %(least)s
+ORDER BY t.agent_id, t.chat_id, t.branch, m.namespace;
