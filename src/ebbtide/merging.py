@@ -107,9 +107,11 @@ async def consolidate_by_model(
     chosen = {kept: others for kept, others in found.plan.items() if kept in texts}
     check_token((token or "").partition(".")[0], replace(found, plan=chosen), now, list(texts.values()))
     told = [replace(one, text=texts[one.ids[0]]) for one in checked if one.ids[0] in texts]
-    done = [await _write(engine, caller, one) for one in told]
-    engine.scopes.forget(caller.tenant)
-    engine.reranks.forget(caller.tenant)
+    try:
+        done = [await _write(engine, caller, one) for one in told]
+    finally:
+        engine.scopes.forget(caller.tenant)
+        engine.reranks.forget(caller.tenant)
     return _report(done, found, dry_run=False)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import narrowing_options, tag_filter, with_store
-from ebbtide.cli.output import line, paragraph
+from ebbtide.cli.options import narrowing_options, tag_filter, text_of, with_store
+from ebbtide.cli.output import line, paragraph, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ __all__ = ["consolidate", "export_markdown", "reconcile"]
 
 @click.command(short_help="Merge near duplicates, after showing them.")
 @click.option("--by", metavar="WAY", default="rules", help="`rules` (default), or `model` for one text of them all.")
-@click.option("--token", metavar="TOKEN", help="Merge what the run without it has shown.")
+@click.option("--token", metavar="TOKEN", help="Merge what the run without it has shown; `-` reads it.")
 @narrowing_options
 @with_store
 async def consolidate(memory: AsyncEbbtide, out: Output, by: str, token: str | None, **scope: Any) -> None:
@@ -29,11 +29,12 @@ async def consolidate(memory: AsyncEbbtide, out: Output, by: str, token: str | N
 
     `separate` brings one back that was merged.
     """
-    done = await memory.consolidate(by=by, dry_run=token is None, token=token, **tag_filter(scope))
-    out.answer(done, lambda console: show_consolidation(console, done))
+    confirmed = None if token is None else text_of(token, "token")
+    done = await memory.consolidate(by=by, dry_run=token is None, token=confirmed, **tag_filter(scope))
+    out.answer(done, lambda console: show_consolidation(console, done, by))
 
 
-def show_consolidation(console: Console, done: Consolidation) -> None:
+def show_consolidation(console: Console, done: Consolidation, by: str) -> None:
     """Each merge in a line: what stays, and how many others say the same; then what is left, and why."""
     for one in done.merges:
         others = f"+{len(one.merged)}" if one.text is None else f"{len(one.merged)} in one"
@@ -44,7 +45,8 @@ def show_consolidation(console: Console, done: Consolidation) -> None:
         paragraph(console, (f"{done.waiting:,} more groups wait for another run.", "dim"))
     line(console, (f"{done.count:,} to merge" if done.dry_run else f"{done.count:,} merged", "bold green"))
     if done.dry_run and done.count:
-        paragraph(console, (f"Repeat with --token {done.token}", "dim"))
+        # In one piece whatever the width, so that it can be copied; that of a model's texts is long.
+        console.print(styled((f"Repeat with --by {by} --token {done.token}", "dim")), soft_wrap=True)
 
 
 @click.command(short_help="Repair what is derived from memories.")
