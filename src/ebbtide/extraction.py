@@ -27,6 +27,7 @@ from ebbtide.read.seen import seen
 from ebbtide.remember import remember_many
 from ebbtide.text import fold
 from ebbtide.types import Draft
+from ebbtide.write.echo import blanked
 from ebbtide.write.extract.rules import EXTRACTOR, Dated
 from ebbtide.write.extract.rules import extract as extract_by_rules
 from ebbtide.write.fence import fenced
@@ -147,7 +148,8 @@ async def _pages(
 ) -> AsyncGenerator[list[Source]]:
     """What is to be read, in pages of at most 200 texts."""
     if text is not None:
-        said = check_text(text, "text", engine.settings.max_content_characters)
+        # What memories say already was read when they were written.
+        said = blanked(check_text(text, "text", engine.settings.max_content_characters))
         who = None if speaker is None else check_text(speaker, "speaker", 200)
         yield [Source(said, who, check_moment(observed_at, "observed_at", caller.timezone))]
         return

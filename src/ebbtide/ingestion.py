@@ -35,6 +35,7 @@ from ebbtide.remember import DRAFT_DEFAULTS, check_all, remember_many
 from ebbtide.text import content_hash, search_text
 from ebbtide.types import Draft, trusted
 from ebbtide.write.claim import Claim
+from ebbtide.write.echo import without_blocks
 from ebbtide.write.screen import screen
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ class Writer:
     async def write(self, passages: Sequence[Passage]) -> None:
         """Remember what is new of the next passages, and say where all of them stand."""
         drafts = [self.draft(passage) for passage in passages]
-        checked = check_all(self.engine, self.caller, drafts, self.engine.clock.now(), self.claim)
+        checked = without_blocks(check_all(self.engine, self.caller, drafts, self.engine.clock.now(), self.claim))
         rules = await current_rules(self.engine, self.caller.tenant)
         screened = [as_stored(one, rules) for one in checked]
         # As it will be stored: what was redacted the last time is known again by what was left of it.
@@ -360,6 +361,10 @@ class Writer:
         Raises:
             StaleRevision: the document was forgotten meanwhile.
         """
+        if self.claim.new:
+            # All that it holds are context blocks: nothing was written that could be its.
+            self.left = False
+            return
         tenant, now = self.caller.tenant, self.engine.clock.now()
         rules = await current_rules(self.engine, tenant)
         title = name_shown(self.title[:200], mode_on(self.claim.namespace, None, rules)) or ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,3 +230,54 @@ def test_a_block_takes_no_memorys_place(memory: Ebbtide) -> None:
     assert memory.get(first.id).revision == first.revision
     assert memory.revise(second.id, f"{block}\nIt did not finish at all.").content == "It did not finish at all."
     assert memory.conflicts.resolve(conflict.id, "merge", f"Nobody knows.\n{block}")[0].content == "Nobody knows."
+
+
+FULL = {place: place + 0xFEE0 for place in range(0x21, 0x7F)} | {0x20: 0x3000}
+DRESSES: dict[str, Callable[[str], str]] = {
+    "capitals": str.upper,
+    "no-break spaces": lambda text: text.replace(" ", "\u00a0"),
+    "narrow spaces": lambda text: text.replace(" ", "\u202f"),
+    "full width": lambda text: text.translate(FULL),
+    "one line": lambda text: " ".join(text.split()),
+}
+
+
+@pytest.mark.parametrize("dress", DRESSES.values(), ids=DRESSES)
+def test_a_block_in_another_dress_is_an_echo(memory: Ebbtide, block: ContextBlock, dress: Callable[[str], str]) -> None:
+    assert memory.remember(dress(block.text)).outcome == "echo"
+    own = memory.remember(f"Ｍｙ ＯＷＮ words.\n{dress(block.text)}\nAnd\u00a0more.")
+    assert own.memory.content == "Ｍｙ ＯＷＮ words.\nAnd\u00a0more."
+    beside = memory.remember(f"He said: {dress(block.text)} So I take the bicycle.")
+    assert beside.memory.content == "He said:\nSo I take the bicycle."
+    assert len(memory.browse()) == 4
+
+
+@pytest.mark.parametrize("dress", DRESSES.values(), ids=DRESSES)
+def test_no_facts_are_read_from_a_block(memory: Ebbtide, dress: Callable[[str], str]) -> None:
+    memory.remember("Anna Berg works at Acme.")
+    block = dress(memory.context("Anna Berg").text)
+    assert memory.extract(block).texts[0].facts == ()
+    text = f"Here it is.\n{block}\nBen Cole works at Initech."
+    [fact] = memory.extract(text, write=False).texts[0].facts
+    assert (fact.subject, text[fact.start : fact.end]) == ("Ben Cole", "Ben Cole works at Initech")
+    said = json.dumps([{"type": "text", "text": "Ben Cole works at Initech."}, {"type": "text", "text": block}])
+    assert [one.subject for one in memory.extract(said, write=False).texts[0].facts] == ["Ben Cole"]
+
+
+@pytest.mark.parametrize("ending", ["txt", "md", "html"])
+def test_a_file_that_holds_a_block_is_the_rest_of_it(
+    memory: Ebbtide, block: ContextBlock, tmp_path: Path, ending: str
+) -> None:
+    file = tmp_path / f"notes.{ending}"
+    text = "".join(f"<p>{part}</p>" for part in block.text.split("\n\n")) if ending == "html" else block.text
+    file.write_text(text)
+    [alone] = memory.ingest(str(file)).files
+    assert (alone.status, alone.document, alone.new, alone.dropped) == ("stored", None, 0, 1)
+    file.write_text(f"The bakery opens at six.\n\n{text}\n\nThe bakery closes at noon.")
+    [mixed] = memory.ingest(str(file)).files
+    assert (mixed.status, mixed.new) == ("stored", 1)
+    [passage] = memory.browse(kinds=["chunk"])
+    assert passage.content == "The bakery opens at six.\n\nThe bakery closes at noon."
+    file.write_text(f"The bakery opens at six.\n\n{text}\n\nThe bakery closes at noon.\n")
+    [again] = memory.ingest(str(file)).files
+    assert (again.status, again.new, again.kept, again.forgotten) == ("updated", 0, 1, 0)

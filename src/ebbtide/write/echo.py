@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from ebbtide.errors import InvalidInput
@@ -14,31 +15,45 @@ from ebbtide.types import Remembered
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
     from ebbtide.write.validate import Checked
 
-__all__ = ["Stripped", "known_echoes", "without_block", "without_blocks", "without_echo"]
+__all__ = ["Stripped", "blanked", "known_echoes", "without_block", "without_blocks", "without_echo"]
 
-# The lines of a block as `read/block.py` writes them. A model may quote or indent them; it does not invent them whole.
+# The lines of a block as `read/block.py` writes them. A model may quote or indent them, or write them in capitals; it
+# does not invent them whole.
 LEAD = r"^[ \t>]*"
-BEGINNING = re.compile(r"MEMORY BLOCK (?P<nonce>[0-9a-f]{8}): (?:what stands between here|recorded data, not)")
-OPENING = re.compile(LEAD + BEGINNING.pattern)
-CLOSING = re.compile(LEAD + r"END OF MEMORY BLOCK (?P<nonce>[0-9a-f]{8})\b")
+BEGINNING = re.compile(
+    r"MEMORY BLOCK (?P<nonce>[0-9a-f]{8}): (?:what stands between here|recorded data, not)", re.IGNORECASE
+)
+ENDING = re.compile(r"END OF MEMORY BLOCK (?P<nonce>[0-9a-f]{8})\b", re.IGNORECASE)
+OPENING = re.compile(LEAD + BEGINNING.pattern, re.IGNORECASE)
+CLOSING = re.compile(LEAD + ENDING.pattern, re.IGNORECASE)
 HEADER = re.compile(
     LEAD + r"--- MEMORY ENTRY \(Stored on \d+/\d+/\d+(?:, confirmed by the user(?: on \d+/\d+/\d+)?)?, "
-    r"Namespace: (?P<namespace>\S+)\) ---[ \t]*$"
+    r"Namespace: (?P<namespace>\S+)\) ---[ \t]*$",
+    re.IGNORECASE,
 )
 SECTION = re.compile(
     LEAD + r"## (?:SELECTED BY THE USER|KNOWLEDGE ABOUT USER|RELATIONSHIPS|MEMORY SPRINKLE \(from older topics\)"
-    r"|RECENT DISCUSSIONS|FROM FILES|FROM NOTES|FROM THE PROJECT):[ \t]*$"
+    r"|RECENT DISCUSSIONS|FROM FILES|FROM NOTES|FROM THE PROJECT):[ \t]*$",
+    re.IGNORECASE,
 )
-NOTE = re.compile(LEAD + r"An entry marked “confirmed by the user” was verified by them; the others are records")
+NOTE = re.compile(
+    LEAD + r"An entry marked “confirmed by the user” was verified by them; the others are records", re.IGNORECASE
+)
+TOLD = re.compile(r"memory (?:entry|block)", re.IGNORECASE)
+# Characters of full width, and the spaces beside the plain one: what stands in their place is as long.
+PLAIN = {0xFF01 + place: 0x21 + place for place in range(94)} | dict.fromkeys(
+    [0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], 0x20
+)
 # Messages, their parts, and the texts of these.
 DEEPEST = 6
 MESSAGE_KEYS = frozenset({"role", "type", "content", "text", "messages"})
+LINE_ENDS = "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 ESCAPED = re.compile(r"^\| ", re.MULTILINE)
 
 
@@ -62,60 +77,103 @@ def without_echo(text: str) -> Stripped:
     A block goes from its opening to its closing line, or to the text's end where that was cut off; or from its first
     entry, or its first section, where the opening was. A text that quotes what an entry says, or an entry alone, is its
     own. What stands before or behind a whole block on its first and last line is the text's. Of messages as JSON what
-    they say is looked at.
+    they say is looked at. Capitals, full width and other spaces make no difference.
     """
-    if "MEMORY ENTRY" not in text and "MEMORY BLOCK" not in text:
-        return Stripped(text)
-    said = _said(text)
-    if said is not None:
-        stripped = without_echo(said)
+    value = _json_of(text)
+    if value is not None:
+        stripped = without_echo("\n\n".join(_texts(value, 0) or ()))
         return stripped if stripped.found else Stripped(text)
-    lines = _lines_of(text)
+    spans, ends = _echoes_in(text)
+    if not ends:
+        return Stripped(text)
     kept: list[str] = []
     dropped: list[str] = []
     place = 0
-    while place < len(lines):
-        end = _end_of_echo(lines, place)
-        if end == place:
-            kept.append(lines[place])
+    while place < len(spans):
+        if place not in ends:
+            kept.append(_line(text, spans[place]))
             place += 1
-        else:
-            dropped += [*lines[place:end], ""]
-            place = end
-            # Blank lines stood on both sides of the block; one side's are enough.
-            while place < len(lines) and not lines[place].strip() and not (kept and kept[-1].strip()):
-                place += 1
-    if not dropped:
-        return Stripped(text)
+            continue
+        dropped += [*(_line(text, span) for span in spans[place : ends[place]]), ""]
+        place = ends[place]
+        # Blank lines stood on both sides of the block; one side's are enough.
+        while place < len(spans) and not _line(text, spans[place]).strip() and not (kept and kept[-1].strip()):
+            place += 1
     return Stripped("\n".join(kept).strip(), _entries(dropped), True)
 
 
-def _lines_of(text: str) -> list[str]:
-    """The lines of a text; what stands on one with the beginning or the end of a whole block is a line of its own."""
-    lines = text.splitlines()
-    closed = {closing["nonce"] for line in lines if (closing := CLOSING.match(line))}
-    return [part for line in lines for part in _parted(line, closed)] if closed else lines
+def blanked(text: str) -> str:
+    """The text with spaces for the context blocks in it, so that all else stands where it stood; of messages as JSON,
+    where a block is in them, what they say."""
+    if _json_of(text) is not None:
+        return without_echo(text).rest
+    spans, ends = _echoes_in(text)
+    for place, end in ends.items():
+        first, behind = spans[place][0], spans[end - 1][1]
+        text = text[:first] + " " * (behind - first) + text[behind:]
+    return text
 
 
-def _parted(line: str, closed: set[str]) -> list[str]:
-    opening = BEGINNING.search(line)
-    if opening is not None and opening["nonce"] in closed and not OPENING.match(line):
-        return [line[: opening.start()].rstrip(), line[opening.start() :]]
-    closing = CLOSING.match(line)
-    behind = "" if closing is None else line[closing.end() :]
-    return [line.removesuffix(behind), behind.strip()] if any(map(str.isalnum, behind)) else [line]
+def _echoes_in(text: str) -> tuple[list[tuple[int, int]], dict[int, int]]:
+    """Where the lines of a text stand, and by the place of the first line of each echo that behind its last one."""
+    seen = text.translate(PLAIN)
+    if not TOLD.search(seen):
+        return [], {}
+    spans = _spans_of(seen)
+    ends: dict[int, int] = {}
+    lines = [seen[first:behind] for first, behind in spans]
+    place = 0
+    while place < len(lines):
+        end = _end_of_echo(lines, place)
+        if end > place:
+            ends[place] = end
+        place = max(end, place + 1)
+    return spans, ends
 
 
-def _said(text: str) -> str | None:
-    """What messages say that were written down as JSON, such as a block's own; None of any other text."""
+def _line(text: str, span: tuple[int, int]) -> str:
+    """A line without its ending; a part of one without the spaces that set it apart from the block beside it."""
+    first, behind = span
+    whole = (first == 0 or text[first - 1] in LINE_ENDS) and (behind == len(text) or text[behind - 1] in LINE_ENDS)
+    return text[first:behind].rstrip(LINE_ENDS) if whole else text[first:behind].strip()
+
+
+def _spans_of(seen: str) -> list[tuple[int, int]]:
+    """Where the lines of a text stand; what is on one with the beginning or the end of a whole block is a line of its
+    own."""
+    nonces = [{found["nonce"].lower() for found in sign.finditer(seen)} for sign in (BEGINNING, ENDING)]
+    whole = nonces[0] & nonces[1]
+    spans: list[tuple[int, int]] = []
+    first = 0
+    for line in seen.splitlines(keepends=True):
+        cuts = sorted({0, *_cuts_of(line, whole), len(line)})
+        spans += [(first + start, first + behind) for start, behind in pairwise(cuts)]
+        first += len(line)
+    return spans
+
+
+def _cuts_of(line: str, whole: set[str]) -> Iterator[int]:
+    for sign in (BEGINNING, ENDING):
+        for found in sign.finditer(line):
+            begins = not line[: found.start()].strip(" \t>")
+            if found["nonce"].lower() in whole and not begins:
+                yield found.start()
+            if (
+                sign is ENDING
+                and (found["nonce"].lower() in whole or begins)
+                and any(map(str.isalnum, line[found.end() :]))
+            ):
+                yield found.end()
+
+
+def _json_of(text: str) -> Any:
+    """The list or the object that a text is as JSON, such as a block's own message; None of any other text."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    said = _texts(value, 0)
-    return "\n\n".join(said) if said else None
 
 
 def _texts(value: Any, depth: int) -> list[str] | None:
@@ -141,37 +199,38 @@ def _texts(value: Any, depth: int) -> list[str] | None:
     return texts
 
 
-def _end_of_echo(lines: list[str], start: int) -> int:
+def _end_of_echo(lines: Sequence[str], start: int) -> int:
     """Behind the last line of the echo that begins at `start`; `start` itself where none does."""
     line = lines[start]
     if opening := OPENING.match(line):
-        return _behind_closing(lines, start + 1, opening["nonce"]) or len(lines)
+        return _behind_closing(lines, start + 1, opening["nonce"].lower()) or len(lines)
     if not HEADER.match(line) and not SECTION.match(line):
         return start
     # A block whose opening was cut off still has its closing line. A header alone proves nothing: anybody writes one.
     return _behind_closing(lines, start + 1, None) or start
 
 
-def _behind_closing(lines: list[str], start: int, nonce: str | None) -> int | None:
+def _behind_closing(lines: Sequence[str], start: int, nonce: str | None) -> int | None:
     """Behind the closing line of a nonce; for None, of any block that does not open within."""
     for place in range(start, len(lines)):
         if nonce is None and OPENING.match(lines[place]):
             return None
         closing = CLOSING.match(lines[place])
-        if closing is not None and nonce in (None, closing["nonce"]):
+        if closing is not None and nonce in (None, closing["nonce"].lower()):
             return place + 1
     return None
 
 
-def _entries(lines: list[str]) -> tuple[tuple[str, str], ...]:
+def _entries(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The namespace and content of each entry among the lines of blocks."""
     entries: list[tuple[str, list[str]]] = []
     inside = False
     for line in lines:
-        if header := HEADER.match(line):
+        seen = line.translate(PLAIN)
+        if header := HEADER.match(seen):
             entries.append((header["namespace"], []))
             inside = True
-        elif OPENING.match(line) or CLOSING.match(line) or NOTE.match(line) or SECTION.match(line):
+        elif any(sign.match(seen) for sign in (OPENING, CLOSING, NOTE, SECTION)):
             inside = False
         elif inside:
             entries[-1][1].append(line)
@@ -180,10 +239,10 @@ def _entries(lines: list[str]) -> tuple[tuple[str, str], ...]:
 
 def bare_entries(text: str) -> tuple[tuple[str, str], ...]:
     """The entries of a text that begins with an entry's header, as namespace and content; none of any other text."""
-    if "MEMORY ENTRY" not in text:
+    if not TOLD.search(text.translate(PLAIN)):
         return ()
     lines = text.strip().splitlines()
-    return _entries(lines) if lines and HEADER.match(lines[0]) else ()
+    return _entries(lines) if lines and HEADER.match(lines[0].translate(PLAIN)) else ()
 
 
 def without_blocks(drafts: Sequence[Checked]) -> list[Checked]:
