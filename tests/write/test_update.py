@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -235,3 +236,15 @@ def test_a_link_is_written_down_and_goes_with_what_it_links(open_store: Opener, 
     assert changes == [({"to": "superseded", "by": str(new.id), "found": 1.0},)]
     memory.forget(old.id, 2)
     assert owner.execute("SELECT count(*) FROM memory_link").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "repeated", ["a-", " no longer", " instead of x", " abc 1", " first thing", " Anna’s x", " Hotel Marina", "a", "가"]
+)
+def test_long_texts_are_judged_in_the_time_of_their_length(repeated: str) -> None:
+    news = f"The meeting has moved to Monday.{repeated * (100_000 // len(repeated))}"
+    older = news.replace("x", "y")
+    started = time.perf_counter()
+    assert read_cues(news).changed == 1.0
+    judge(Statement(older, "fact"), Statement(news, "fact"), 0.9)
+    assert time.perf_counter() - started < 30

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 
 from ebbtide.write.wording import contradict, differ, read_wording
@@ -87,3 +90,13 @@ def test_a_text_is_like_itself(text: str) -> None:
     wording = read_wording(text)
     assert not differ(wording, wording)
     assert not contradict(wording, wording)
+
+
+def test_long_texts_are_compared_in_the_time_of_their_length() -> None:
+    one, other = (" ".join(f"{letters}{place}"[::-1] for place in range(15_000)) for letters in ("Qu", "Ro"))
+    one, other = (re.sub(r"\d", lambda found: "abcdefghij"[int(found[0])], text) for text in (one, other))
+    started = time.perf_counter()
+    for both in ((one, other), (one, f"{one} {other}"), (one.title(), one.title())):
+        contradict(*map(read_wording, both))
+        differ(*map(read_wording, both))
+    assert time.perf_counter() - started < 15

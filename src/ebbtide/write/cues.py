@@ -38,6 +38,8 @@ CLAUSE_END = re.compile(r"[,;.:!?–—(](?:\s|$)")
 GAP = 4
 REACH = 3
 MOST_GIVEN_UP = 3
+# A clause has no more words; a text may be a hundred thousand characters of one.
+MOST_OF_CLAUSE = 40
 TEXTS_REMEMBERED = 20_000
 
 
@@ -187,14 +189,15 @@ def first_change(content: str) -> int:
 @lru_cache(TEXTS_REMEMBERED)
 def ended_in(content: str) -> tuple[tuple[str, ...], ...]:
     """What each clause says to be over, as stems: of "no longer lives in Ghent" `ghent`; none for a verb alone."""
-    words = [word for word, _ in tokens_of(content)]
+    tokens = tokens_of(content)
+    words = [word for word, _ in tokens]
     found: list[tuple[str, ...]] = []
     for start, end in places(words, ENDED):
-        named = _clause(content, start, end)
+        named = _clause(content, tokens, start, end)
         alone = words[start] in lists.NO_ONE
         found.append(tuple(named if alone else named[1:]))
     found += [
-        tuple(_clause(content, place + 1, place + 1)[1:])
+        tuple(_clause(content, tokens, place + 1, place + 1)[1:])
         for place, (word, after) in enumerate(pairwise(words))
         if word in lists.STOPPING and after.endswith("ing")
     ]
@@ -204,16 +207,18 @@ def ended_in(content: str) -> tuple[tuple[str, ...], ...]:
 @lru_cache(TEXTS_REMEMBERED)
 def given_up_in(content: str) -> tuple[tuple[str, ...], ...]:
     """What stood before, as stems: of "instead of the old printer" `old` and `printer`."""
-    words = [word for word, _ in tokens_of(content)]
-    found = [tuple(_clause(content, end, end, lists.TOWARDS)[:MOST_GIVEN_UP]) for _, end in places(words, GIVEN_UP)]
+    tokens = tokens_of(content)
+    ends = [end for _, end in places([word for word, _ in tokens], GIVEN_UP)]
+    found = [tuple(_clause(content, tokens, end, end, lists.TOWARDS)[:MOST_GIVEN_UP]) for end in ends]
     return tuple(one for one in found if one)
 
 
-def _clause(content: str, start: int, end: int, closing: frozenset[str] = frozenset()) -> list[str]:
+def _clause(
+    content: str, words: Sequence[tuple[str, int]], start: int, end: int, closing: frozenset[str] = frozenset()
+) -> list[str]:
     """The stems that carry meaning from a word of a text on up to where its clause ends, which is not before `end`."""
     found: list[str] = []
-    words = tokens_of(content)
-    for place in range(start, len(words)):
+    for place in range(start, min(start + MOST_OF_CLAUSE, len(words))):
         word, first = words[place]
         before = content[words[place - 1][1] : first] if place > start else ""
         if place >= end and (CLAUSE_END.search(before) or word in lists.CLAUSE_WORDS or word in closing):

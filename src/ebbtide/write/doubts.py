@@ -30,7 +30,8 @@ COMPLEMENT = re.compile(
     r" (?:(?:the|a|an|la|le|les|el|los|las|il|de|der|die|das|den|dem) )?([^\W\d_]+)",
     re.IGNORECASE,
 )
-NAMED = re.compile(r"\b([^\W\d_]+) ([^\W\d_]+)")
+NAMED = re.compile(r"\b([^\W\d_]+) (?=([^\W\d_]+))")
+LETTERS = re.compile(r"[^\W\d_]+")
 INNER_NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-z][^\W\d_]+")
 NO_SORTS = NO_NAMED | things.GRAMMAR | things.VERBS | things.POSSESSIVES | things.UNITS | things.FREQUENCIES
 NO_SORT_STEMS = frozenset(map(stem, things.FREQUENCIES | things.GRAMMAR))
@@ -133,14 +134,26 @@ def of_two_sorts(older: str, newer: str) -> bool:
 
 def of_two_names(older: str, newer: str) -> bool:
     """Whether texts speak of two that have a first word in common, as Hotel Marina and Hotel Miramar have."""
-    said = first_said(older)
-    for match in NAMED.finditer(older):
-        first, name = match.groups()
-        if match.start() < said and name[0].isupper() and name not in newer and first.lower() not in things.TITLES:
-            others = {other for other in re.findall(rf"\b{first} ([^\W\d_]+)", newer) if other[0].isupper()}
-            if others and not any(other in older for other in others):
-                return True
-    return False
+    said, named = first_said(older), names_of(newer)
+    known, told = set(LETTERS.findall(older)), set(LETTERS.findall(newer))
+    return any(
+        match.start() < said
+        and match[2][0].isupper()
+        and match[2] not in told
+        and match[1].lower() not in things.TITLES
+        and match[1] in named
+        and named[match[1]].isdisjoint(known)
+        for match in NAMED.finditer(older)
+    )
+
+
+def names_of(content: str) -> dict[str, set[str]]:
+    """The names that stand behind each word of a text."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for first, name in NAMED.findall(content):
+        if name[0].isupper():
+            found[first].add(name)
+    return found
 
 
 @lru_cache(TEXTS_REMEMBERED)

@@ -162,7 +162,7 @@ ALTERNATIVES = tuple(
             "sommer winter frühling herbst",
             "inbound outbound",
             "men women girls boys",
-            "men's women's girls' boys'",
+            "men's women's girls boys",
             "incoming outgoing",
         ),
     )

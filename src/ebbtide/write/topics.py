@@ -40,11 +40,12 @@ __all__ = [
 ]
 
 UNSPACED_PAIR = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2}))")
-CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]+(?:\.\d+)*")
+# Each begins where a word does and looks no further than a code is long, so that the time is that of the text's length.
+CODE = re.compile(r"\b(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Za-z])[\w-]+(?:\.\d+)*")
 QUANTITY = re.compile(
     r"^\d+(?:st|nd|rd|th|am|pm|h|s|ms|km|kg|g|m|mm|cm|min|k|gb|mb|eur|chf|usd|uhr)\w*$", re.IGNORECASE
 )
-LABELLED = re.compile(r"([^\W\d_]+)[ -](\d+(?:\.\d+)*|[A-Z])\b")
+LABELLED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[ -](\d+(?:\.\d+)*|[A-Z])\b")
 OWNER = re.compile(r"\b([^\W\d_]+)['’]s\b(?! (?:been|not|no|now)\b)")
 OWNED = re.compile(r"\b[^\W\d_]+['’]s ([^\W\d_]+)")
 HAVING = re.compile(r"\b(?:has|have|had|gets|takes|is on|is out with|hat|haben|tiene|heeft)\b")
@@ -258,6 +259,7 @@ def label_between(older: str, newer: str) -> Literal["subject", "value"] | None:
     return None
 
 
+@lru_cache(TEXTS_REMEMBERED)
 def first_said(content: str) -> int:
     """Where a text begins to say something of its subject, in characters."""
     verb = next((start for word, start in tokens_of(content) if word in things.VERBS), len(content))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -137,7 +137,8 @@ def names_differ(one: Wording, other: Wording) -> bool:
     """Whether a word that may be a name is in one text alone, or names that both have change places."""
     if any(name not in other.words for name in one.names) or any(name not in one.words for name in other.names):
         return True
-    return [name for name in one.names if name in other.names] != [name for name in other.names if name in one.names]
+    both = {*one.names} & {*other.names}
+    return [name for name in one.names if name in both] != [name for name in other.names if name in both]
 
 
 def meaningful(words: Counter[str]) -> Counter[str]:
@@ -147,15 +148,24 @@ def meaningful(words: Counter[str]) -> Counter[str]:
 
 def opposites(gone: Counter[str], come: Counter[str]) -> int:
     """How many words of one side have an opposite among those of the other."""
-    return sum(any(are_opposites(one, other) for other in come) for one in gone)
+    return sum(not come.keys().isdisjoint(opposites_of(one)) for one in gone)
 
 
-def are_opposites(one: str, other: str) -> bool:
-    """Whether one stem means the opposite of the other: listed, or by a prefix such as un- or dis-."""
-    if (one, other) in OPPOSITE_STEMS:
-        return True
-    short, long = sorted((one, other), key=len)
-    return len(short) > LEAST_STEM and any(long == prefix + short for prefix in OPPOSITE_PREFIXES)
+def opposites_of(word: str) -> set[str]:
+    """The stems that mean the opposite of one: listed, or by a prefix such as un- or dis-."""
+    found = {word.removeprefix(prefix) for prefix in OPPOSITE_PREFIXES if len(word) > LEAST_STEM + len(prefix)} - {word}
+    if len(word) > LEAST_STEM:
+        found |= {prefix + word for prefix in OPPOSITE_PREFIXES}
+    return found | OPPOSITE_STEMS.get(word, set())
+
+
+def listed_opposites() -> dict[str, set[str]]:
+    """The listed opposites of each stem that has any."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for one, other in ANTONYMS:
+        found[stem(one)].add(stem(other))
+        found[stem(other)].add(stem(one))
+    return dict(found)
 
 
 def without_negation(word: str) -> tuple[int, str]:
@@ -197,6 +207,4 @@ def language_of(words: list[str]) -> str | None:
 
 
 NO_NAMES = AUXILIARIES.union(NEGATIONS, *FUNCTION_WORDS.values())
-OPPOSITE_STEMS = frozenset(
-    pair for one, other in ANTONYMS for pair in ((stem(one), stem(other)), (stem(other), stem(one)))
-)
+OPPOSITE_STEMS = listed_opposites()
