@@ -51,14 +51,16 @@ WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = %(id)s;
 SELECT n.id, n.embedding, p.embedding
 FROM memory n
 LEFT JOIN LATERAL (
-    SELECT b.sequence, b.embedding FROM memory b
+    SELECT b.embedding FROM memory b
     WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = %(chat)s AND b.sequence < n.sequence
       AND b.embedding IS NOT NULL AND b.status = 'active'
     ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true
-WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.chat_id = %(chat)s AND n.sequence > %(sequence)s
-  AND coalesce(p.sequence, -1) <= %(sequence)s
-  AND n.embedding IS NOT NULL AND n.status = 'active'
-ORDER BY n.sequence;
+WHERE n.tenant_id = %(tenant)s AND n.agent_id = %(agent)s AND n.chat_id = %(chat)s AND n.embedding IS NOT NULL AND n.status = 'active'
+  AND n.sequence = (
+    SELECT f.sequence FROM memory f
+    WHERE f.tenant_id = %(tenant)s AND f.agent_id = %(agent)s AND f.chat_id = %(chat)s AND f.sequence > %(sequence)s
+      AND f.embedding IS NOT NULL AND f.status = 'active'
+    ORDER BY f.sequence LIMIT 1);
 
 -- name: turns_around
 -- The turns that some memories are, where they are live, and those right after them, with the turn that is now before each.
@@ -66,12 +68,17 @@ WITH moved AS MATERIALIZED (
     SELECT DISTINCT m.agent_id, m.chat_id, m.sequence FROM memory m
     WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.chat_id IS NOT NULL AND m.sequence IS NOT NULL)
 SELECT n.id, n.embedding, p.embedding
-FROM moved g
-JOIN memory n ON n.agent_id = g.agent_id AND n.chat_id = g.chat_id AND n.sequence >= g.sequence
+FROM (SELECT g.agent_id, g.chat_id, g.sequence FROM moved g
+      UNION
+      SELECT g.agent_id, g.chat_id, f.sequence FROM moved g CROSS JOIN LATERAL (
+          SELECT f.sequence FROM memory f
+          WHERE f.tenant_id = %(tenant)s AND f.agent_id = g.agent_id AND f.chat_id = g.chat_id AND f.sequence > g.sequence
+            AND f.embedding IS NOT NULL AND f.status = 'active'
+          ORDER BY f.sequence LIMIT 1) f) a
+JOIN memory n ON n.agent_id = a.agent_id AND n.chat_id = a.chat_id AND n.sequence = a.sequence
 LEFT JOIN LATERAL (
-    SELECT b.sequence, b.embedding FROM memory b
+    SELECT b.embedding FROM memory b
     WHERE b.tenant_id = %(tenant)s AND b.agent_id = n.agent_id AND b.chat_id = n.chat_id AND b.sequence < n.sequence
       AND b.embedding IS NOT NULL AND b.status = 'active'
     ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true
-WHERE n.tenant_id = %(tenant)s AND n.embedding IS NOT NULL AND n.status = 'active'
-  AND (n.sequence = g.sequence OR coalesce(p.sequence, -1) <= g.sequence);
+WHERE n.tenant_id = %(tenant)s AND n.embedding IS NOT NULL AND n.status = 'active';
