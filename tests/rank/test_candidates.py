@@ -69,3 +69,12 @@ def test_a_union_loses_and_invents_nothing(first: Candidates, second: Candidates
         best = joined.similarity[stands]
         assert not (one.similarity > best).any()
     np.testing.assert_equal(joined.created_at[standing[0]], first.created_at)
+
+
+def test_a_default_column_cannot_be_changed_for_everybody() -> None:
+    first, second = Candidates.build(["a", "b"]), Candidates.build(["c", "d", "e"])
+    with pytest.raises(ValueError, match="read-only"):
+        first.importance[0] = 1.0
+    assert second.importance.tolist() == [0.5, 0.5, 0.5]
+    given = np.array([0.1, 0.2])
+    assert Candidates.build(["a", "b"], importance=given).importance.flags.writeable

@@ -222,3 +222,35 @@ def test_lending_is_the_maximum_over_all_that_led_here(data) -> None:
     lent = lend_scores(values, np.array(successors, dtype=np.int64))
     assert lent.tolist() == expected.tolist()
     assert lend_scores(lent, np.array(successors, dtype=np.int64)).tolist() == lent.tolist()
+
+
+PLACED = st.tuples(
+    st.sampled_from(["a", "b", None]),
+    st.one_of(st.just(math.nan), st.integers(0, 6).map(float)),
+    st.floats(0, 100),
+    st.booleans(),
+)
+
+
+@given(st.lists(PLACED, max_size=14), st.booleans())
+def test_what_neighbours_lend_is_as_it_is_defined(rows: list[tuple[Any, float, float, bool]], asked: bool) -> None:
+    def said(chat: Any, place: float) -> tuple[float, bool]:
+        there = [(one, asks) for key, at, one, asks in rows if key == chat and at == place]
+        return max((one for one, _ in there), default=0.0), asked and any(asks for _, asks in there)
+
+    expected: list[float] = []
+    for chat, place, _, _ in rows:
+        if chat is None or math.isnan(place):
+            expected.append(0.0)
+            continue
+        before, asks = said(chat, place - 1)
+        lent = before * (WEIGHTS.previous + WEIGHTS.answered_question * asks)
+        expected.append(lent + WEIGHTS.next * said(chat, place + 1)[0] + WEIGHTS.two_before * said(chat, place - 2)[0])
+    taken = neighbour_lexical(
+        np.array([row[2] for row in rows]),
+        [row[0] for row in rows],
+        np.array([row[1] for row in rows]),
+        WEIGHTS,
+        np.array([row[3] for row in rows], dtype=np.bool_) if asked else None,
+    )
+    assert taken == pytest.approx(expected)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from ebbtide.read.scope import make_scope
+from ebbtide.govern.namespaces import NamespaceScope
+from ebbtide.read.scope import Scope, make_scope
 from ebbtide.types import Access, Caller, Grant, TagFilter
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -50,6 +51,16 @@ def test_what_a_policy_narrows_is_not_whole(patterns: tuple[str, ...], asked: st
     assert not make_scope(replace(OWNER, access=access), NOW, namespaces=asked).whole
 
 
-@pytest.mark.parametrize("narrower", ["of_time", "apart", "mentioning"])
-def test_what_a_step_of_the_recall_narrows_is_not_whole(narrower: str) -> None:
-    assert not replace(make_scope(OWNER, NOW), **{narrower: ()}).whole
+# What a statement for a whole scope heeds as any other does.
+HEEDED = {"caller", "now", "valid_at", "include_superseded"}
+
+
+@pytest.mark.parametrize("narrower", [one.name for one in fields(Scope) if one.name not in HEEDED])
+def test_no_field_of_a_scope_that_narrows_it_leaves_it_whole(narrower: str) -> None:
+    narrowed: dict[str, Any] = {"namespaces": NamespaceScope(everything=False), "tags": TagFilter(any=()), "as_of": NOW}
+    assert not replace(make_scope(OWNER, NOW), **{narrower: narrowed.get(narrower, ())}).whole
+
+
+def test_a_scope_of_everything_but_what_is_foreign_is_not_whole() -> None:
+    for narrowed in ({"foreign": ("a.",)}, {"exact": ("a",)}, {"own": ("a.",)}):
+        assert not replace(make_scope(OWNER, NOW), namespaces=NamespaceScope(everything=True, **narrowed)).whole

@@ -213,9 +213,13 @@ def _floats(values: Column | None, count: int, default: float) -> Floats:
     return np.asarray(values, dtype=np.float64)
 
 
-@lru_cache(maxsize=4096)
 def _same(count: int, value: float) -> Floats:
     """One number again and again, which nobody may change: most columns of most recalls are just that."""
+    return _at_least(1 << count.bit_length(), value)[:count]
+
+
+@lru_cache(maxsize=128)
+def _at_least(count: int, value: float) -> Floats:
     column = np.full(count, value, dtype=np.float64)
     column.flags.writeable = False
     return column

@@ -112,7 +112,7 @@ def neighbour_lexical(
 
     `previous · L(s-1) + next · L(s+1) + two_before · L(s-2)`, where L is 0 for a message that is no candidate, and
     `previous` grows by `answered_question` where the message before asks. Where two candidates claim one position (a
-    message and a fact drawn from it), the stronger one speaks for it.
+    message and a fact drawn from it), the stronger one speaks for it, and it asks where one of them does.
     """
     total = np.zeros(len(lexical))
     codes: dict[Hashable, int] = {key: code for code, key in enumerate(dict.fromkeys(chats))}
