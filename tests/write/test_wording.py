@@ -31,6 +31,17 @@ CONTRADICTIONS = [
     ("Le magasin est ouvert", "Le magasin n'est pas ouvert"),
     ("Il boit du vin", "Il ne boit jamais de vin"),
     ("我喜欢咖啡", "我不喜欢咖啡"),
+    ("我每天早上都喜欢喝咖啡", "我每天早上都讨厌喝咖啡"),
+    ("私は朝のコーヒーが好きです", "私は朝のコーヒーが嫌いです"),
+    ("办公室的门在周日是开着的", "办公室的门在周日是关着的"),
+    ("저는 커피를 좋아합니다", "저는 커피를 싫어합니다"),
+    ("El servidor está encendido", "El servidor está apagado"),
+    ("La lumière est allumée", "La lumière est éteinte"),
+    ("Il negozio è aperto", "Il negozio è chiuso"),
+    ("O servidor está ligado", "O servidor está desligado"),
+    ("De winkel is open", "De winkel is gesloten"),
+    ("The flat has a balcony", "The flat has no balcony"),
+    ("The flat has a balcony", "The flat lacks a balcony"),
 ]
 OTHER_STATEMENTS = [
     ("Meeting in Room 101 at 9", "Meeting in Room 102 at 9"),
@@ -49,6 +60,8 @@ OTHER_STATEMENTS = [
     ("привет Ana", "hello Ana"),
     ("李明喜欢苹果", "王明喜欢苹果"),
     ("The door is not open", "The door is closed"),
+    ("The flat lacks a balcony", "The flat has no balcony"),
+    ("好子在大阪工作", "美子在大阪工作"),
 ]
 SAME_STATEMENTS = [
     ("The user prefers dark mode in the editor", "User prefers the dark mode in the editor."),

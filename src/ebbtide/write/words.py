@@ -31,7 +31,8 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 NEGATIONS = _words(
     """
-    not no never none nobody nothing nowhere neither nor without cannot hardly barely nicht nie niemals niemand
+    not no never none nobody nothing nowhere neither nor without lack lacks lacked lacking cannot
+    hardly barely nicht nie niemals niemand
     nichts ohne weder nirgends kein keine keinen keinem keiner keines nein nunca jamás jamas nadie nada ninguno
     ninguna ningún ningun sin tampoco ne pas jamais rien aucun aucune sans non não nao nem niet geen nooit inte
     aldrig ikke aldri не нет никогда لا ليس لم 不 没 沒 未 無 无
@@ -154,7 +155,12 @@ ANTONYMS = _pairs(
     gut/schlecht heiß/kalt groß/klein aktiviert/deaktiviert amo/odio ama/odia encanta/odia gusta/odia
     abierto/cerrado abierta/cerrada verdadero/falso permitido/prohibido bueno/malo activado/desactivado
     aime/déteste adore/déteste aime/hait ouvert/fermé ouverte/fermée vrai/faux permis/interdit autorisé/interdit
-    bon/mauvais activé/désactivé
+    bon/mauvais activé/désactivé allumé/éteint allumée/éteinte encendido/apagado encendida/apagada caliente/frío
+    eingeschaltet/ausgeschaltet angeschaltet/ausgeschaltet aperto/chiuso aperta/chiusa acceso/spento accesa/spenta
+    permesso/vietato vero/falso attivato/disattivato adora/odia aberto/fechado aberta/fechada ligado/desligado
+    ligada/desligada permitido/proibido adora/odeia gosta/odeia ativado/desativado open/gesloten open/dicht
+    toegestaan/verboden houdt/haat 좋아한다/싫어한다 좋아합니다/싫어합니다 좋아해요/싫어해요 열려/닫혀 켜져/꺼져
+    好/嫌 喜/讨 喜/討 爱/恨 愛/恨 愛/憎 开/关 開/關 開/閉 快/慢 速/遅 早/晚 早/遅 对/错 對/錯 好/坏 好/壞
     """
 )
 
