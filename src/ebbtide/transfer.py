@@ -266,7 +266,8 @@ async def _import_batch(
         due = waiting.due([one.id for one in incoming], [tie for one in incoming for tie in one.ties])
         await write_ties(transaction, caller, due, {**same_as, **existing})
         await _write_namings(transaction, caller, embedded, existing, entities, rules, now)
-        await write_places(transaction, caller, stored, rules, now)
+        placed = [(one.id, one.row.memory.namespace, one.place) for one in stored if one.place is not None]
+        await write_places(transaction, caller, placed, rules, now)
         await write_audit(transaction, caller, "write", _entries(fresh, sifted, new), now)
         await know_tenant(engine, transaction, caller.tenant, now)
         pending = [one.row.memory for one in stored if one.row.embedding is None]

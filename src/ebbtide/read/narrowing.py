@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ebbtide.read.routing import Routed, restrict
+from ebbtide.read.routing import restrict
 from ebbtide.read.timed import FEWEST, enough_of_it, of_asked_time
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
     from ebbtide.read.search import Search
-    from ebbtide.read.searched import TimeFilter
+    from ebbtide.read.searched import Routed, TimeFilter
 
 __all__ = ["Narrowing", "narrowest"]
 

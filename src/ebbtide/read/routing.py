@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ebbtide.govern.personal import holds_personal_data
 from ebbtide.rank.routing import narrows, predict, terms_of
-from ebbtide.routed import Routing
+from ebbtide.read.searched import Routed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,31 +17,17 @@ if TYPE_CHECKING:
 
     from ebbtide.caches import Read
     from ebbtide.db.database import Transaction
-    from ebbtide.knowledge import EntityType
     from ebbtide.rank.profile import Profile
     from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
     from ebbtide.read.searched import Searched
     from ebbtide.read.words import Terms
 
-__all__ = ["HALF_LIFE", "MOST_ENTITIES", "Routed", "is_left_out", "learn", "learnt_from", "restrict"]
+__all__ = ["HALF_LIFE", "MOST_ENTITIES", "is_left_out", "learn", "learnt_from", "restrict"]
 
 # Source: Eryx 7.2.
 MOST_ENTITIES = 500
 HALF_LIFE = timedelta(days=30)
-
-
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """The types that a query is likely to be about, the entities of them that are searched, and what came of it."""
-
-    types: tuple[EntityType, ...]
-    entities: tuple[UUID, ...]
-    outcome: Literal["restricted", "too_few", "unsure"]
-
-    def told(self) -> Routing:
-        """The same as it is told to whoever asked."""
-        return Routing(types=self.types, entities=len(self.entities), outcome=self.outcome)
 
 
 async def restrict(

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
+from ebbtide.routed import Routing
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ebbtide.govern.rules import RuleBook
+    from ebbtide.knowledge import EntityType
     from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.score import Scored
@@ -19,14 +22,26 @@ if TYPE_CHECKING:
     from ebbtide.read.intent import Purpose
     from ebbtide.read.question import Question
     from ebbtide.read.route import Route
-    from ebbtide.read.routing import Routed
     from ebbtide.read.scope import Scope
     from ebbtide.read.words import Terms
     from ebbtide.types import Memory
 
-__all__ = ["Chosen", "Searched", "TimeFilter"]
+__all__ = ["Chosen", "Routed", "Searched", "TimeFilter"]
 
 TimeFilter = Literal["applied", "too_few"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The types that a query is likely to be about, the entities of them that are searched, and what came of it."""
+
+    types: tuple[EntityType, ...]
+    entities: tuple[UUID, ...]
+    outcome: Literal["restricted", "too_few", "unsure"]
+
+    def told(self) -> Routing:
+        """The same as it is told to whoever asked."""
+        return Routing(types=self.types, entities=len(self.entities), outcome=self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller
-    from ebbtide.write.records import Incoming
 
 __all__ = ["Place", "write_places"]
 
@@ -37,21 +36,20 @@ class Place:
 
 
 async def write_places(
-    transaction: Transaction, caller: Caller, stored: Sequence[Incoming], rules: RuleBook, now: datetime
+    transaction: Transaction, caller: Caller, placed: Sequence[tuple[UUID, str, Place]], rules: RuleBook, now: datetime
 ) -> None:
-    """Say where memories stand that were just stored, and of which documents.
+    """Say where memories stand that were just stored, each with its namespace, and of which documents.
 
     One whose path another document of the agent has gets none: its passages stay, and belong to no file.
     """
     rows = [
         {
-            "memory": str(one.id), "id": str(place.document), "namespace": one.row.memory.namespace, "path": place.path,
-            "title": _title_kept(place.title, rules.on(one.row.memory.namespace).personal_data), "media": place.media,
+            "memory": str(id_), "id": str(place.document), "namespace": namespace, "path": place.path,
+            "title": _title_kept(place.title, rules.on(namespace).personal_data), "media": place.media,
             "is_file": place.is_file, "created_at": place.created_at.isoformat(), "position": place.position,
             "first": place.first, "last": place.last,
         }
-        for one in stored
-        if (place := one.place) is not None
+        for id_, namespace, place in placed
     ]  # fmt: skip
     if rows:
         whose = {"tenant": caller.tenant, "agent": caller.agent, "rows": json.dumps(rows)}

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from ebbtide.write.extract.word_list import listed
-
-if TYPE_CHECKING:
-    from ebbtide.write.extract.tokens import Words
 
 __all__ = ["shown_in"]
 
@@ -31,21 +27,18 @@ SUCH_AS = re.compile(r"(?i)\b(?:e\.\s?g\.?|z\.\s?b\.|bspw\.|bsp\.|p\.\s?ex\.|p\.
 SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|\n")
 
 
-def shown_in(words: Words) -> frozenset[int]:
-    """The places of the words in code and in examples.
+def shown_in(text: str, lower: Sequence[str], starts: Sequence[int]) -> frozenset[int]:
+    """The places of a text's words, given in lower case with where each begins, that are in code and in examples.
 
     Code stands between fences or is indented. An example goes on behind its label to the end of the line, or where the
     label is the whole line, to the end of the paragraph; behind "e.g." to the end of the sentence.
     """
-    text = words.text
     spans = [*_fenced(text), *_indented(text), *_such_as(text)]
     inside = {
-        place
-        for place, start in enumerate(words.starts)
-        if spans and any(first <= start < behind for first, behind in spans)
+        place for place, start in enumerate(starts) if spans and any(first <= start < behind for first, behind in spans)
     }
-    if ":" in text and not EXAMPLES.isdisjoint(words.lower):
-        inside.update(_labelled(words))
+    if ":" in text and not EXAMPLES.isdisjoint(lower):
+        inside.update(_labelled(lower))
     return frozenset(inside)
 
 
@@ -79,9 +72,8 @@ def _such_as(text: str) -> Iterator[tuple[int, int]]:
         yield found.start(), end.start() if end else len(text)
 
 
-def _labelled(words: Words) -> Iterator[int]:
+def _labelled(lower: Sequence[str]) -> Iterator[int]:
     """The places behind labels such as "Example:" and "A sample answer:"."""
-    lower = words.lower
     place = 0
     while place < len(lower):
         behind = _line_end(lower, place)
@@ -96,13 +88,13 @@ def _labelled(words: Words) -> Iterator[int]:
         place = end + 1
 
 
-def _line_end(lower: list[str], place: int) -> int:
+def _line_end(lower: Sequence[str], place: int) -> int:
     while place < len(lower) and lower[place][0] != "\n":
         place += 1
     return place
 
 
-def _paragraph_end(lower: list[str], place: int) -> int:
+def _paragraph_end(lower: Sequence[str], place: int) -> int:
     while place < len(lower) and not lower[place].startswith("\n\n"):
         place += 1
     return place

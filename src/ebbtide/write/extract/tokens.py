@@ -78,7 +78,7 @@ def words_of(text: str) -> Words:
         lower.append(word.lower())
         starts.append(start)
         ends.append(end)
-    found.quoted = quoted_in(found) | shown_in(found)
+    found.quoted = quoted_in(found) | shown_in(text, lower, starts)
     return found
 
 
