@@ -256,6 +256,16 @@ def test_personal_data_is_dropped_by_ibex_alone_and_replaced_by_the_next(memory:
     assert [drop.stage for drop in answer.trace.drops].count("personal_data") == 2
 
 
+def test_what_is_disputed_is_told_though_another_hit_is_replaced_by_the_next(memory: Ebbtide) -> None:
+    memory.remember("The harbour deploy of the night finished", importance=1.0)
+    memory.remember("The harbour deploy of the night did not finish", importance=1.0)
+    assert memory.conflicts.list()
+    memory.remember("The harbour deploy of the night mails ana@example.com", importance=1.0)
+    memory.remember("The harbour deploy of the year has a name", importance=0.1)
+    answer = memory.recall("harbour deploy of the night", profile="ibex", limit=3)
+    assert [hit.disputed for hit in answer] == [True, True, False]
+
+
 def test_a_vector_given_spares_the_embedder(open_store: Opener) -> None:
     memory = open_store()
     memory.remember("The ferry leaves at seven")

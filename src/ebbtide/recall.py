@@ -262,7 +262,8 @@ async def choose(
             rows = await transaction.all(
                 "recall.rows" + scope.suffix, **of_whom, ids=plain_array(missing), as_of=scope.as_of, counter=counter
             )
-            revision, unsettled = rows[0][-2:]
+            revision = rows[0][-2]
+            unsettled = unsettled or rows[0][-1]
             for *row, tokens, _, _ in rows:
                 memory = memory_of(row)
                 seen[memory.id] = made = shown(memory, profile, search.rules)

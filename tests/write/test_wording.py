@@ -60,10 +60,10 @@ OTHER_STATEMENTS = [
     ("привет Ana", "hello Ana"),
     ("李明喜欢苹果", "王明喜欢苹果"),
     ("The door is not open", "The door is closed"),
-    ("The flat lacks a balcony", "The flat has no balcony"),
     ("好子在大阪工作", "美子在大阪工作"),
 ]
 SAME_STATEMENTS = [
+    ("The flat lacks a balcony", "The flat has no balcony"),
     ("The user prefers dark mode in the editor", "User prefers the dark mode in the editor."),
     ("The ferry leaves at seven in the morning", "The ferry departs at seven in the morning"),
     ("Yesterday the deploy finished", "The deploy finished yesterday"),
