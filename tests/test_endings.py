@@ -20,7 +20,10 @@ memory = Ebbtide.open(sys.argv[1], embedder="fake")
 memory.remember("The harbour channel is 77.")
 """
 
+# Newer Pythons warn of any fork beside threads, and the store has some.
 FORKED = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
 child = os.fork()
 if child == 0:
     for handle in (memory, memory.scoped(agent="another")):
