@@ -181,12 +181,7 @@ async def add_alias(
         id_ = await _give(transaction, caller, Known(entity.id, entity.type, entity.name), alias, now)
         return await _note(transaction, caller, "add_alias", entity.id, None, {"alias": [id_]}, {}, now)
     before = {"given": known.given, "added": known.added, "removed": known.removed}
-    await transaction.run(
-        "graph.set_alias", tenant=caller.tenant, alias=known.id, given=True, added=True, removed=False
-    )
-    known_as = Known(entity.id, entity.type, entity.name, {digest: (given := Alias(alias, given=True, id=known.id))})
-    keys = keys_of_alias(known_as, given)
-    await insert_keys(transaction, caller, keys)
+    await _give_known(transaction, caller, Known(entity.id, entity.type, entity.name), alias, known.id)
     return await _note(transaction, caller, "add_alias", entity.id, None, {"alias": [known.id]}, before, now)
 
 
@@ -225,13 +220,7 @@ async def bring_name(
     if not ids:
         ids = [await _give(transaction, caller, Known(known.id, known.type, known.name), name, now)]
     elif not removed:
-        await transaction.run(
-            "graph.set_alias", tenant=caller.tenant, alias=ids[0], given=True, added=True, removed=False
-        )
-        alias = Alias(name, given=True, id=ids[0])
-        await insert_keys(
-            transaction, caller, keys_of_alias(Known(known.id, known.type, known.name, {digest: alias}), alias)
-        )
+        await _give_known(transaction, caller, Known(known.id, known.type, known.name), name, ids[0])
     if removed:
         await transaction.run("graph.set_removed", tenant=caller.tenant, aliases=ids, removed=True)
 
@@ -350,6 +339,13 @@ async def _give(transaction: Transaction, caller: Caller, known: Known, name: st
     await insert_aliases(transaction, caller, [(known.id, name_hash(name), alias)], now, added=True)
     await insert_keys(transaction, caller, keys_of_alias(known, alias))
     return id_
+
+
+async def _give_known(transaction: Transaction, caller: Caller, known: Known, name: str, id_: UUID) -> None:
+    """Let a name that an entity has already stay whatever memories say."""
+    await transaction.run("graph.set_alias", tenant=caller.tenant, alias=id_, given=True, added=True, removed=False)
+    alias = known.aliases[name_hash(name)] = Alias(name, given=True, id=id_)
+    await insert_keys(transaction, caller, keys_of_alias(known, alias))
 
 
 async def _note(
