@@ -187,6 +187,30 @@ def test_what_happens_between_the_check_and_the_write_wins(
     assert contents(memory) == {one if content == FIRST else content for content in left}
 
 
+@pytest.mark.parametrize("place", [0, 1], ids=["the fullest", "the other"])
+def test_a_revision_in_the_middle_of_the_write_wins(
+    memory: Ebbtide, open_store: Opener, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    import ebbtide.merging as module
+    import ebbtide.remember as writing
+
+    second, first = remember_twice(memory)[::-1]
+    revised = (second, first)[place]
+    other = open_store()
+    token = memory.consolidate(by="model").token
+    real = writing.lock_graph
+
+    async def late(*given: Any, **more: Any) -> Any:
+        await to_thread.run_sync(lambda: other.revise(revised.id, "Light."))
+        return await real(*given, **more)
+
+    monkeypatch.setattr(writing, "lock_graph", late)
+    done = memory.consolidate(by="model", dry_run=False, token=token)
+    monkeypatch.undo()
+    assert (done.count, [one.reason for one in done.unmerged]) == (0, [module.CHANGED])
+    assert contents(memory) == {"Light.", first.content if place == 0 else second.content}
+
+
 def test_what_lives_otherwise_or_was_confirmed_is_not_told(memory: Ebbtide) -> None:
     memory.remember(FIRST, vector=NORTH)
     memory.remember(SECOND, vector=NORTH, ttl_seconds=86_400)

@@ -256,6 +256,11 @@ async def _take_place(writer: Caller, group: Group, transaction: Transaction, ne
     if reason is not None:
         raise _LeftAlone(reason)
     tenant, now, others = writer.tenant, made.created_at, list(group.ids[1:])
+    await transaction.run("remember.lock", tenant=tenant, ids=others)
+    # Locked, they are held to what was read once more; the first has been superseded, which is a revision of its own.
+    revisions = {one.id: one.revision for one in group.memories}
+    revisions[group.ids[0]] += 1
+    await check_sources(transaction, writer, [Origin(revisions, whole=True)])
     starts = made.valid_from or made.observed_at or now
     await supersede(transaction, tenant, [Successor(id_, made.id, starts) for id_ in others], now)
     await gather_knowledge(transaction, writer, [(made.id, id_) for id_ in group.ids], now)
