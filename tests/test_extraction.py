@@ -7,10 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from anyio import to_thread
 
-from ebbtide import AsyncEbbtide, Ebbtide, Found
+from ebbtide import AsyncEbbtide, Ebbtide, Found, extraction
 from ebbtide.errors import Forbidden, InvalidInput, NotFound, StaleRevision
 from ebbtide.settings import Settings
+from tests.conftest import Opener
 from tests.jobs.support import Owner
 
 RUN = (
@@ -91,6 +93,23 @@ def test_mentions_of_the_source_are_written_down(memory: Ebbtide, owner: Owner) 
         [note.id],
     ).fetchall()
     assert rows == [("Lisbon", "PLACE"), ("Smith", "PERSON")]
+
+
+def test_a_source_that_is_just_revised_gets_no_mentions_of_its_old_text(
+    memory: Ebbtide, open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = memory.remember("We talked about it on the trip to Lisbon with Dr. Smith.").memory
+    other, real = open_store(), extraction.lock_graph
+
+    async def late(*given: Any) -> None:
+        await to_thread.run_sync(lambda: other.revise(source.id, "Bob sings."))
+        await real(*given)
+
+    monkeypatch.setattr(extraction, "lock_graph", late)
+    with pytest.raises(StaleRevision):
+        memory.extract(ids=[source.id])
+    monkeypatch.undo()
+    assert memory.entities.list() == []
 
 
 def test_a_derived_fact_goes_with_the_last_memory_that_says_it(memory: Ebbtide) -> None:

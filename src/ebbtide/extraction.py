@@ -31,7 +31,7 @@ from ebbtide.write.echo import blanked
 from ebbtide.write.extract.rules import EXTRACTOR, Dated
 from ebbtide.write.extract.rules import extract as extract_by_rules
 from ebbtide.write.fence import fenced
-from ebbtide.write.origins import Origin
+from ebbtide.write.origins import Origin, check_sources
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -375,6 +375,8 @@ async def _write_mentions(
     async with fenced(engine, caller, session_revision, origins) as transaction:
         if said:
             await lock_graph(transaction, caller)
+            # A revision that was under way has ended by now, and its text mentions others.
+            await check_sources(transaction, caller, origins)
             await write_graph(transaction, caller, said, now)
         await write_audit(transaction, caller, "update", entries, now)
 
