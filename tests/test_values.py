@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide import Draft, Named, Policy, Rule, Settings, TagFilter
+from ebbtide import Draft, Ebbtide, Named, Policy, Rule, Settings, TagFilter
 from ebbtide.errors import InvalidInput
 
 REFUSED: list[tuple[Callable[[], Any], str, str]] = [
@@ -48,3 +48,25 @@ def test_what_can_be_is_as_it_was_given() -> None:
     draft = Draft(content="a", observed_at=datetime(2026, 1, 1, tzinfo=UTC), tags=["x"])
     assert Draft.model_validate(draft.model_dump()) == draft
     assert draft.model_copy(update={"content": "b"}).content == "b"
+
+
+def test_a_value_of_the_engine_has_all_of_its_fields_and_shares_none_with_its_copies(memory: Ebbtide) -> None:
+    relation = {
+        "subject": {"name": "Ann", "type": "person"},
+        "predicate": "works at",
+        "object": {"name": "Acme", "type": "company"},
+    }
+    remembered = memory.remember("Ann works at Acme.", relation=relation)
+    answer = memory.recall("Ann", trace=True)
+    page = memory.entities.get("Acme")
+    path = memory.relations.path("Ann", "Acme")
+    around = memory.entities.neighbourhood("Acme")
+    values: list[Any] = [
+        remembered, remembered.memory, answer, answer[0], page, page.entity, *page.relations, path, around,
+        *memory.entities.list(), *memory.relations.list(), memory.browse()[0],
+    ]  # fmt: skip
+    for value in values:
+        assert value.__dict__.keys() == type(value).model_fields.keys() == value.model_fields_set, type(value)
+    changed = remembered.memory.model_copy(update={"content": "other", "more": 1})
+    assert "more" in changed.model_fields_set
+    assert "more" not in remembered.memory.model_fields_set
