@@ -17,6 +17,7 @@
     │   ├── SchemaOutdated     its schema is of another version
     │   └── ModelMismatch      its vectors come from another model
     ├── NotTuned               tuning gave nothing that is better            (409)
+    ├── Interrupted            the program was told to stop                  (503)
     └── ModelError             the embedder failed                           (502)
         ├── ModelUnavailable   it does not answer, or is not installed
         └── ModelInvalid       its answer or its file is not what it should be
@@ -35,6 +36,7 @@ __all__ = [
     "Forbidden",
     "Held",
     "IdempotencyMismatch",
+    "Interrupted",
     "InvalidInput",
     "InvalidProfile",
     "MissingInput",
@@ -180,6 +182,13 @@ class NotTuned(EbbtideError):
         super().__init__(message, remedy=remedy)
         self.tuned = tuned
         """What was found all the same, a `Tuned`; None where there was too little to look for it."""
+
+
+class Interrupted(EbbtideError):
+    """The program was told to stop before it was done. What it says of what was stored holds; run it again to go on."""
+
+    code = "interrupted"
+    status = 503
 
 
 class ModelError(EbbtideError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +101,57 @@ def test_a_defect_is_told_as_one(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) 
     assert debugged.json == ran.json
 
 
-def test_an_interruption_ends_quietly(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def interrupted(*_: Any, **__: Any) -> None:
+async def interrupted(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interruption_says_that_nothing_was_stored(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AsyncEbbtide, "remember", interrupted)
+    ran = ebbtide("remember", "x", "--json")
+    assert (ran.code, error_of(ran)["code"], ran.err) == (130, "interrupted", "")
+    ran = ebbtide("remember", "x")
+    assert (ran.code, ran.out, ran.err) == (130, "", "Interrupted; nothing was stored.\n")
+
+
+def test_an_interruption_says_what_was_stored(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def one_batch(*_: Any, progress: Callable[[int], None], **__: Any) -> None:
+        progress(1_000)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(AsyncEbbtide, "recall", interrupted)
-    ran = ebbtide("recall", "x", "--json")
-    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+    monkeypatch.setattr(AsyncEbbtide, "import_records", one_batch)
+    ran = ebbtide("import", stdin="{}")
+    assert (ran.code, "1,000 lines were stored" in ran.err) == (130, True)
+    monkeypatch.setattr(AsyncEbbtide, "ingest", interrupted)
+    assert "files read until then are stored" in ebbtide("ingest", ".").err
+    assert "nothing was stored" in ebbtide("ingest", ".", "--dry-run").err
+    monkeypatch.setattr(AsyncEbbtide, "erase_user", interrupted)
+    assert "what was done until then stays" in ebbtide("erase", "user", "ada", "--confirm", "ada").err
+
+
+@pytest.mark.parametrize("wanted", [(), ("--json",)])
+def test_an_interruption_while_the_program_is_loaded_shows_no_traceback(wanted: tuple[str, ...]) -> None:
+    program = """
+import builtins, sys
+from ebbtide.cli import main
+load = builtins.__import__
+def interrupted(name, *given, **more):
+    if name == "click":
+        raise KeyboardInterrupt
+    return load(name, *given, **more)
+builtins.__import__ = interrupted
+sys.exit(main())
+"""
+    answer = subprocess.run([sys.executable, "-c", program, *wanted], capture_output=True, text=True, check=False)
+    ran = Ran(answer.returncode, answer.stdout, answer.stderr)
+    assert ran.code == 130
+    assert "nothing was stored" in (error_of(ran)["message"] if wanted else ran.err)
+    assert "Traceback" not in ran.err
+
+
+def test_a_forgetting_without_a_revision_says_where_to_read_it(ebbtide: Run) -> None:
+    id_ = ebbtide("remember", "The tide turns at noon.", "--json").json["memory"]["id"]
+    assert "ebbtide get ID" in error_of(ebbtide("forget", id_, "--json"))["remedy"]
+    assert ebbtide("forget", id_, "--revision", "1").code == 0
 
 
 READING = (

@@ -31,7 +31,7 @@ from ebbtide.cli import (
     understanding,
 )
 from ebbtide.cli.output import Output
-from ebbtide.errors import EbbtideError, InvalidInput
+from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 
 __all__ = ["cli", "main"]
 
@@ -122,6 +122,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = cli.main(given, prog_name="ebbtide", standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
+        report(Interrupted("Interrupted; nothing was stored."), given)
+        return INTERRUPTED
+    except Interrupted as error:
+        report(error, given)
         return INTERRUPTED
     except (click.ClickException, EbbtideError) as error:
         return report(error if isinstance(error, EbbtideError) else usage_error(error), given)
@@ -144,11 +148,15 @@ def usage_error(error: click.ClickException) -> InvalidInput:
     context = error.ctx if isinstance(error, click.UsageError) else None
     parameter = error.param if isinstance(error, click.BadParameter) else None
     too_many = error.message.startswith("Got unexpected extra argument")
+    if isinstance(error, click.MissingParameter) and parameter is not None and parameter.name == "expected_revision":
+        read = "Read it first: `ebbtide get ID` shows its revision. "
+    else:
+        read = ""
     quoting = "Put a text of several words in quotation marks. " if too_many else ""
     found = InvalidInput(
         error.format_message(),
         field=parameter.name if parameter is not None else getattr(error, "option_name", None),
-        remedy=f"{quoting}See `{context.command_path if context is not None else 'ebbtide'} --help`.",
+        remedy=f"{quoting}{read}See `{context.command_path if context is not None else 'ebbtide'} --help`.",
     )
     found.__cause__ = error
     return found

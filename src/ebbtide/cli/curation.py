@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import narrowing_options, tag_filter, text_of, with_store
+from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_store
 from ebbtide.cli.output import line, paragraph, styled
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = ["consolidate", "export_markdown", "reconcile"]
 @click.option("--token", metavar="TOKEN", help="Merge what the run without it has shown; `-` reads it.")
 @narrowing_options
 @with_store
+@step_by_step
 async def consolidate(memory: AsyncEbbtide, out: Output, by: str, token: str | None, **scope: Any) -> None:
     """Show which near duplicates would become one; with the --token of that, merge just these.
 
@@ -52,6 +53,7 @@ def show_consolidation(console: Console, done: Consolidation, by: str) -> None:
 @click.command(short_help="Repair what is derived from memories.")
 @click.option("--dry-run", is_flag=True, help="Only count what would be repaired.")
 @with_store
+@step_by_step
 async def reconcile(memory: AsyncEbbtide, out: Output, dry_run: bool) -> None:
     """Embed what has no vector, count tokens anew, and remove rows that lost their reason, in the whole tenant."""
     done = await memory.reconcile(dry_run=dry_run)
@@ -73,6 +75,7 @@ def show_reconciliation(console: Console, done: Reconciliation) -> None:
 @click.option("--by", metavar="GROUPING", default="namespace", help="A file for each namespace, kind or entity.")
 @narrowing_options
 @with_store
+@step_by_step
 async def export_markdown(memory: AsyncEbbtide, out: Output, folder: str, by: str, **scope: Any) -> None:
     """Write the memories that hold now to FOLDER: new, empty, or an earlier export."""
     with out.progress() as tell:

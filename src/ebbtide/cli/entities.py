@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, scope_options, tag_filter, with_store
+from ebbtide.cli.options import given_only, scope_options, step_by_step, tag_filter, with_store
 from ebbtide.cli.output import line, paragraph, printable, styled
 from ebbtide.errors import InvalidInput
 
@@ -91,6 +91,7 @@ async def page(memory: AsyncEbbtide, out: Output, entity: str, namespace: str | 
 
 @entities.command("refresh-pages")
 @with_store
+@step_by_step
 async def refresh_pages(memory: AsyncEbbtide, out: Output) -> None:
     """Bring all pages up to date."""
     changed = await memory.entities.refresh_pages()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import narrowing_options, tag_filter, text_of, with_new_store
+from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_new_store
 from ebbtide.cli.output import line
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = ["extract"]
 @click.option("--observed-at", metavar="TIME", help="When TEXT was noticed.")
 @click.option("--into", "namespace", metavar="NAMESPACE", help="Where the facts of TEXT go.")
 @with_new_store
+@step_by_step
 async def extract(
     memory: AsyncEbbtide, out: Output, text: str | None, ids: tuple[str, ...], dry_run: bool, **given: Any
 ) -> None:

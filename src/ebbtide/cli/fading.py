@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ebbtide.cli.options import given_only, with_store
+from ebbtide.cli.options import given_only, step_by_step, with_store
 from ebbtide.cli.output import line, paragraph
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ def counted(number: int, one: str, many: str) -> str:
 
 @forgetting.command("run")
 @with_store
+@step_by_step
 async def run(memory: AsyncEbbtide, out: Output) -> None:
     """Do now what the night does: let curves decay, and delete softly what has faded where forgetting is on."""
     done = await memory.forgetting.run()

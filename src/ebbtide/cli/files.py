@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, read_input, with_new_store, with_store
+from ebbtide.cli.options import given_only, read_input, step_by_step, with_new_store, with_store
 from ebbtide.cli.output import line, paragraph
 from ebbtide.errors import InvalidInput
 from ebbtide.ingested import Ingested
@@ -62,6 +62,8 @@ async def ingest(memory: AsyncEbbtide, out: Output, paths: tuple[str, ...], **op
     given = given_only(options)
     if len(paths) > 1 and (one := next((name for name in ("name", "token") if name in given), None)):
         raise InvalidInput(f"--{one} goes with a single path.", field=one, remedy="Ingest one path at a time.")
+    if not options["dry_run"]:
+        out.keeps("files read until then are stored; ingest them again to go on")
     found: list[Ingested] = []
     with out.progress() as tell:
         for path in paths:
@@ -171,6 +173,7 @@ def show_document(console: Console, found: Document) -> None:
 @click.argument("document", metavar="ID|PATH")
 @click.option("--namespace", metavar="PATH", help="In which namespace, where several have that path.")
 @with_store
+@step_by_step
 async def forget_document(memory: AsyncEbbtide, out: Output, document: str, namespace: str | None) -> None:
     """Forget a document for good, with all its passages."""
     found = await memory.documents.forget(document, namespace=namespace)

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.memories import outcome_of, remember, session_revision_option, show_outcomes
+from ebbtide.cli.memories import (
+    expected_revision,
+    outcome_of,
+    remember,
+    session_revision_option,
+    show_outcomes,
+)
 from ebbtide.cli.options import given_only, text_of, with_new_store, with_store
 from ebbtide.cli.output import line
 from ebbtide.types import Draft
@@ -30,10 +36,6 @@ __all__ = [
 ]
 
 FIELDS = ({*Draft.model_fields} | {"allow_pending", "session_revision"}) - {"content", "supersedes"}
-
-expected_revision = click.option(
-    "--expected-revision", type=int, metavar="N", help="Refuse if it has changed since this revision."
-)
 
 
 @click.command(

@@ -29,9 +29,21 @@ if TYPE_CHECKING:
     from ebbtide.handle import AsyncEbbtide
     from ebbtide.types import Memory, Remembered, Version
 
-__all__ = ["browse", "forget", "get", "history", "provenance", "remember", "revise", "session_revision_option"]
+__all__ = [
+    "browse",
+    "expected_revision",
+    "forget",
+    "get",
+    "history",
+    "provenance",
+    "remember",
+    "revise",
+    "session_revision_option",
+]
 
 
+REVISION = ("--expected-revision", "--revision", "expected_revision")
+expected_revision = click.option(*REVISION, type=int, metavar="N", help="Refuse if it has changed since this revision.")
 session_revision_option = click.option(
     "--session-revision", type=int, metavar="N", help="Refuse if something of --session was forgotten since."
 )
@@ -194,7 +206,7 @@ def show_history(console: Console, versions: list[Version]) -> None:
 @click.command(short_help="Give a memory new content; its history keeps the old.")
 @click.argument("memory_id", metavar="ID")
 @click.argument("content", required=False)
-@click.option("--expected-revision", type=int, metavar="N", help="Refuse if it has changed since this revision.")
+@expected_revision
 @session_revision_option
 @click.option("--importance", type=float, metavar="X", help="0 to 1.")
 @click.option("--confidence", type=float, metavar="X", help="0 to 1.")
@@ -219,7 +231,7 @@ async def revise(memory: AsyncEbbtide, out: Output, memory_id: str, content: str
 
 @click.command(short_help="Forget a memory for good.")
 @click.argument("memory_id", metavar="ID")
-@click.option("--expected-revision", type=int, required=True, metavar="N", help="The revision that `get` shows.")
+@click.option(*REVISION, type=int, required=True, metavar="N", help="The revision that `get` shows.")
 @with_store
 async def forget(memory: AsyncEbbtide, out: Output, memory_id: str, expected_revision: int) -> None:
     """Forget the memory ID for good, at the revision that was read: it cannot be brought back."""

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ebbtide.cli.output import Output
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import Interrupted, InvalidInput
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.opening import Store
 from ebbtide.types import Caller
@@ -29,6 +29,7 @@ __all__ = [
     "parse_json",
     "read_input",
     "scope_options",
+    "step_by_step",
     "tag_filter",
     "text_of",
     "with_new_store",
@@ -102,13 +103,27 @@ def with_place(body: Body) -> Callable[..., None]:
         out = Output(given.pop("as_json"))
         # The program's entrance looks for --debug by itself, since the parser may fail before it knows of it.
         given.pop("debug")
-        asyncio.run(_finish(body(place, out, **given)))
+        try:
+            asyncio.run(_finish(body(place, out, **given)))
+        except KeyboardInterrupt as error:
+            raise Interrupted(f"Interrupted; {out.kept[-1]}.") from error
 
     return _with(PLACE_OPTIONS, run)
 
 
 async def _finish(running: Awaitable[None]) -> None:
     await running
+
+
+def step_by_step(body: Body) -> Body:
+    """For a command that stores in several transactions: interrupted, it says that what was done stays."""
+
+    @wraps(body)
+    async def run(memory: AsyncEbbtide, out: Output, **given: Any) -> None:
+        out.keeps("what was done until then stays")
+        await body(memory, out, **given)
+
+    return run
 
 
 def with_store(body: Body) -> Callable[..., None]:

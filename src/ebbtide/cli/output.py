@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
@@ -38,13 +38,20 @@ class Output:
     """How one command answers: as JSON, or as text for people."""
 
     as_json: bool
+    kept: list[str] = field(default_factory=lambda: ["nothing was stored"])
+    """What is said to stay should the command be interrupted; the last one holds."""
 
     def answer(self, value: Any, show: Callable[[Console], None]) -> None:
         """The command's answer: its value as JSON, or what `show` prints of it."""
+        self.keeps("what was asked was done")
         if self.as_json:
             self.write(json_text(value, indent=2 if sys.stdout.isatty() else None) + "\n")
         else:
             show(self.console())
+
+    def keeps(self, what: str) -> None:
+        """Say what an interruption from now on leaves stored, of a command that stores in more than one step."""
+        self.kept.append(what)
 
     def write(self, text: str) -> None:
         """Exactly this text on standard output."""
@@ -127,7 +134,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

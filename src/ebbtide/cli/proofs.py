@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, narrowing_options, parse_json, tag_filter, with_store
+from ebbtide.cli.options import given_only, narrowing_options, parse_json, step_by_step, tag_filter, with_store
 from ebbtide.cli.output import json_text, line, paragraph
 from ebbtide.cli.transfers import whole_file
 from ebbtide.errors import InvalidInput
@@ -39,6 +39,7 @@ def as_filter(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--query", metavar="TEXT", help="Show what a question finds; to forget, name the ids.")
 @click.option("--token", metavar="TOKEN", help="Forget what the look that gave this token saw.")
 @with_store
+@step_by_step
 async def forget_where(memory: AsyncEbbtide, out: Output, token: str | None, **options: Any) -> None:
     """Show which memories meet a filter; with --token from that, forget just these for good."""
     asked = as_filter(options)
@@ -69,6 +70,7 @@ def erase() -> None:
 @click.argument("name", metavar="USER")
 @click.option("--confirm", required=True, metavar="USER", help="The user's name once more.")
 @with_store
+@step_by_step
 async def erase_user(memory: AsyncEbbtide, out: Output, name: str, confirm: str) -> None:
     """Erase everything of USER in the tenant, whichever agent remembered it."""
     if confirm != name:
@@ -80,6 +82,7 @@ async def erase_user(memory: AsyncEbbtide, out: Output, name: str, confirm: str)
 @erase.command("tenant")
 @click.option("--confirm", required=True, metavar="TENANT", help="The tenant's name once more.")
 @with_store
+@step_by_step
 async def erase_tenant(memory: AsyncEbbtide, out: Output, confirm: str) -> None:
     """Erase everything of the tenant that --tenant names, but tombstones, receipts and the sealed audit."""
     erased = await memory.erase_tenant(confirm=confirm)

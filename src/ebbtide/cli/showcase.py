@@ -50,6 +50,8 @@ async def demo(place: Place, out: Output) -> None:
         location = place.store or stack.enter_context(throwaway_folder())
         out.note("Starting a PostgreSQL of its own ..." if place.store is None else f"Opening {place.store} ...")
         async with place.open(location, clock=clock) as memory:
+            if place.store is not None:
+                out.keeps(f"what was remembered until then is in {place.store}")
             told = await Telling(Story(script, memory, clock), out).tell()
     if place.store is not None:
         out.note(f'Kept. Ask it more: ebbtide recall --store {place.store} "..."')

@@ -38,7 +38,12 @@ async def import_(memory: AsyncEbbtide, out: Output, file: str | None) -> None:
     with ExitStack() as stack:
         lines = sys.stdin.buffer if file in (None, "-") else stack.enter_context(opened(file, "rb"))
         tell = stack.enter_context(out.progress())
-        imported = await memory.import_records(lines, progress=lambda done: tell("Importing", done, None))
+
+        def show(done: int) -> None:
+            out.keeps(f"{done:,} lines were stored; import them again to go on")
+            tell("Importing", done, None)
+
+        imported = await memory.import_records(lines, progress=show)
     out.answer(imported, lambda console: show_imported(console, imported))
 
 
