@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ebbtide.write import change_words as lists
-from ebbtide.write.wording import NO_NAMES, stem
+from ebbtide.write.wording import NO_NAMES, TEXTS_REMEMBERED, stem
 from ebbtide.write.words import DAYS_AND_NUMBERS, NEGATIONS, PARTICLES
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMON",
     "CUES",
-    "TEXTS_REMEMBERED",
     "TOKEN",
     "Cues",
     "ended_in",
@@ -40,7 +39,6 @@ REACH = 3
 MOST_GIVEN_UP = 3
 # A clause has no more words; a text may be a hundred thousand characters of one.
 MOST_OF_CLAUSE = 40
-TEXTS_REMEMBERED = 20_000
 
 
 @dataclass(frozen=True, slots=True)

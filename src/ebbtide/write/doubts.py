@@ -7,7 +7,7 @@ from collections import defaultdict
 from functools import lru_cache
 
 from ebbtide.write import thing_words as things
-from ebbtide.write.cues import NO_NAMED, TEXTS_REMEMBERED, ended_in, given_up_in, read_cues, tokens_of
+from ebbtide.write.cues import NO_NAMED, ended_in, given_up_in, read_cues, tokens_of
 from ebbtide.write.topics import (
     HAVING,
     PROPERTY_STEMS,
@@ -20,7 +20,7 @@ from ebbtide.write.topics import (
     topic_of,
     topic_words,
 )
-from ebbtide.write.wording import read_wording, stem
+from ebbtide.write.wording import TEXTS_REMEMBERED, read_wording, stem
 
 __all__ = ["in_doubt"]
 

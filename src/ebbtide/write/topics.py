@@ -13,12 +13,11 @@ from ebbtide.write import thing_words as things
 from ebbtide.write.cues import (
     COMMON,
     CUES,
-    TEXTS_REMEMBERED,
     TOKEN,
     first_change,
     tokens_of,
 )
-from ebbtide.write.wording import DIGITS, NO_NAMES, plain_words, read_wording, stem
+from ebbtide.write.wording import DIGITS, NO_NAMES, TEXTS_REMEMBERED, plain_words, read_wording, stem
 from ebbtide.write.words import DAYS, DAYS_AND_NUMBERS
 
 __all__ = [

@@ -20,7 +20,17 @@ from ebbtide.write.words import (
     PARTICLES,
 )
 
-__all__ = ["WORD", "WORDS_A_CHANGE", "Wording", "contradict", "differ", "plain_words", "read_wording", "stem"]
+__all__ = [
+    "TEXTS_REMEMBERED",
+    "WORD",
+    "WORDS_A_CHANGE",
+    "Wording",
+    "contradict",
+    "differ",
+    "plain_words",
+    "read_wording",
+    "stem",
+]
 
 # Scripts without spaces between words: there each character counts as a word.
 UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -36,7 +46,8 @@ SUFFIXES = ("ing", "ied", "ies", "ed", "es", "s", "e")
 LEAST_STEM = 3
 # One word more or less in six leaves a sentence the same sentence.
 WORDS_A_CHANGE = 6
-TEXTS_REMEMBERED = 20_000
+# What was read of so many texts is kept: those of a batch and of what they are compared with.
+TEXTS_REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
