@@ -31,16 +31,6 @@ __all__ = [
     "read_wording",
     "stem",
 ]
-    "TEXTS_REMEMBERED",
-    "WORD",
-    "WORDS_A_CHANGE",
-    "Wording",
-    "contradict",
-    "differ",
-    "plain_words",
-    "read_wording",
-    "stem",
-]
 
 # Scripts without spaces between words: there each character counts as a word.
 UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
