@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ebbtide.db.migrate import SCHEMA_VERSION
-from ebbtide.errors import EbbtideError
+from ebbtide.errors import EbbtideError, NotFound
 from ebbtide.jobs.manage import list_jobs
 from ebbtide.models.rerank import ask
 from ebbtide.read.route import has_index
@@ -36,10 +36,11 @@ class Check:
     remedy: str | None = None
 
 
-async def examine(store: Store, caller: Caller) -> list[Check]:
+async def examine(store: Store, caller: Caller, *, named: bool = True) -> list[Check]:
     """Look at everything a recall relies on, in the order in which it is relied on.
 
-    Nothing is raised for what is amiss: it is a check that failed. What lies behind a failed opening is not looked at.
+    Nothing is raised for what is amiss: it is a check that failed. That no store is there yet is sound unless it was
+    `named`. What lies behind a failed opening is not looked at.
     """
     checks = [
         Check("python", "ok", platform.python_version()),
@@ -49,6 +50,9 @@ async def examine(store: Store, caller: Caller) -> list[Check]:
     started = time.perf_counter()
     try:
         engine = await store.open()
+    except NotFound as error:
+        found = Check("store", "fail", error.message, error.remedy)
+        return [*checks, found if named else Check("store", "ok", f"none yet at {store.location}")]
     except EbbtideError as error:
         return [*checks, Check("store", "fail", error.message, error.remedy)]
     try:

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory, Remembered
 
-__all__ = ["confirm", "feedback", "invalidate", "record_run", "restore", "separate", "supersede", "update_importance"]
+__all__ = [
+    "SHORTEST_RUN_INPUT",
+    "confirm",
+    "feedback",
+    "invalidate",
+    "record_run",
+    "restore",
+    "separate",
+    "supersede",
+    "update_importance",
+]
 
 RATINGS = ("positive", "negative", "neutral")
 SHORTEST_RUN_INPUT = 80

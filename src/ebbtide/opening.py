@@ -15,11 +15,12 @@ from anyio import to_thread
 from ebbtide.background import end
 from ebbtide.clock import SystemClock
 from ebbtide.db.database import Database
+from ebbtide.db.launcher_cluster import refuse_file
 from ebbtide.db.launcher_supervisor import DATA_DIRECTORY
 from ebbtide.db.location import check_location, is_dsn
 from ebbtide.db.migrate import prepare
 from ebbtide.engine import Engine
-from ebbtide.errors import EbbtideError, InvalidInput, NotFound
+from ebbtide.errors import EbbtideError, InvalidInput, NotFound, StoreUnavailable
 from ebbtide.govern.audit import seal_written
 from ebbtide.jobs import run_worker
 from ebbtide.jobs.index import enqueue_outgrown
@@ -145,8 +146,22 @@ class Store:
 
         Raises:
             NotFound: there is none.
+            StoreUnsuitable: it is a file.
+            StoreUnavailable: the folder cannot be looked into.
         """
-        if self.embedded and not (Path(self.location).expanduser() / DATA_DIRECTORY).exists():
+        if not self.embedded:
+            return
+        folder = Path(self.location).expanduser()
+        try:
+            refuse_file(folder)
+            found = (folder / DATA_DIRECTORY).exists()
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The store at {self.location} cannot be reached: {error.strerror}.",
+                field="location",
+                remedy="Check the permissions of that folder and of those above it.",
+            ) from error
+        if not found:
             raise NotFound(
                 f"There is no store at {self.location}.",
                 field="location",

@@ -169,6 +169,39 @@ def test_where_there_is_no_store_none_is_made(run: Run, tmp_path: Path, argument
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_doctor_minds_no_store_unless_one_was_named(run: Run) -> None:
+    ran = run("doctor")
+    assert ran.code == 0
+    assert "none yet at" in ran.out
+
+
+def test_a_file_is_no_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "afile").write_text("x")
+    for command in ("recall", "remember"):
+        for place in ("afile", "afile/below"):
+            error = error_of(run(command, "x", "--store", tmp_path / place, "--json"))
+            assert error["code"] == "store_unsuitable"
+            assert error["message"] == f"{tmp_path / 'afile'} is a file, not a folder."
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told_of(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exists = Path.exists
+
+    def locked(path: Path) -> bool:
+        if tmp_path in path.parents:
+            raise PermissionError(13, "Permission denied", str(path))
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", locked)
+    for command in ("recall", "remember"):
+        error = error_of(run(command, "x", "--store", tmp_path / "store", "--json"))
+        assert error["code"] == "store_unavailable"
+        assert "Permission denied" in error["message"]
+        assert "permissions" in error["remedy"]
+
+
 def test_the_doctor_says_that_there_is_no_store(run: Run, tmp_path: Path) -> None:
     ran = run("doctor", "--store", tmp_path / "store")
     assert ran.code == 1

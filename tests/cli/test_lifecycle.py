@@ -83,6 +83,8 @@ def test_a_run_is_recorded(ebbtide: Run) -> None:
     assert {one["memory"]["chat"] for one in ran.json} == {"c"}
     assert len(ebbtide("record-run", "And now?", "-", "--json", stdin="Channel 16.\n").json) == 1
     assert ebbtide("record-run", request, "It broke.", "--failed", "--json").json == []
+    assert "the run failed" in ebbtide("record-run", request, "It broke.", "--failed").err
+    assert "shorter than 80 characters" in ebbtide("record-run", "hello", "").err
     assert ebbtide("record-run", request, "Another.").out.count("\n") == 2
 
 

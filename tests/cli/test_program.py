@@ -46,6 +46,31 @@ def test_every_command_and_option_is_explained() -> None:
     assert_none(unexplained)
 
 
+def test_an_argument_that_may_be_left_out_stands_in_brackets() -> None:
+    def shown(command: click.Command, argument: click.Argument) -> str:
+        return argument.make_metavar(click.Context(command))
+
+    wrong = [
+        f"{name} {shown(command, argument)}"
+        for name, command in commands()
+        for argument in command.params
+        if isinstance(argument, click.Argument)
+        and argument.nargs == 1
+        and argument.required == shown(command, argument).startswith("[")
+    ]
+    assert_none(wrong)
+
+
+def test_common_options_may_stand_before_the_command(ebbtide: Run, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EBBTIDE_STORE")
+    assert ebbtide("--store", dsn, "--json", "jobs", "--agent=ada", "list").json == []
+    ran = ebbtide("--json", f"--store={dsn}", "recall", "--", "--json")
+    assert ran.json["hits"] == []
+    assert ebbtide("--json", "recal", "x").json["error"]["code"] == "invalid_input"
+    assert ebbtide("--json", "--store").code == 2
+    assert ebbtide("--limit", "3", "recall", "x").code == 2
+
+
 def test_every_command_is_in_the_documentation() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert_none([name for name in cli.commands if f"`{name}" not in page])

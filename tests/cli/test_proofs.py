@@ -26,6 +26,10 @@ def test_a_filter_is_looked_at_and_confirmed(ebbtide: Run) -> None:
     done = ebbtide("forget-where", "--tag", "code", "--token", token, "--json").json
     assert (done["count"], done["receipts"][0]["id"]) == (1, old)
     assert ebbtide("forget-where").code == 2
+    for place in ("chat", "task", "session"):
+        error = ebbtide("forget-where", f"--{place}", "a", "--json").json["error"]
+        assert error["field"] == place
+        assert f'--where \'{{"{place}": "a"}}\'' in error["remedy"]
     assert "would be forgotten" in ebbtide("forget-where", "--query", "breakfast").out
     assert len(ebbtide("browse", "--json").json) == 1
 

@@ -309,7 +309,7 @@ def test_a_folder_of_something_else_is_refused_untouched(tmp_path: Path) -> None
     with pytest.raises(StoreUnsuitable, match="neither empty nor"):
         EmbeddedServer(tmp_path).start()
     assert list(tmp_path.iterdir()) == [tmp_path / "thesis.tex"]
-    with pytest.raises(StoreUnavailable, match="File exists"):
+    with pytest.raises(StoreUnsuitable, match="is a file, not a folder"):
         EmbeddedServer(tmp_path / "thesis.tex").start()
 
 

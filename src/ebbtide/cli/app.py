@@ -30,6 +30,7 @@ from ebbtide.cli import (
     tuning,
     understanding,
 )
+from ebbtide.cli.options import common_last
 from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What the pool says of a server that is gone, the error says better.
     logging.getLogger("psycopg.pool").setLevel(logging.NOTSET if "--debug" in given else logging.CRITICAL)
     try:
-        code = cli.main(given, prog_name="ebbtide", standalone_mode=False)
+        code = cli.main(common_last(given, cli), prog_name="ebbtide", standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
         report(Interrupted("Interrupted; nothing was stored."), given)
         return INTERRUPTED

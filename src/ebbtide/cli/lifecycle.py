@@ -15,6 +15,7 @@ from ebbtide.cli.memories import (
 )
 from ebbtide.cli.options import given_only, text_of, with_new_store, with_store
 from ebbtide.cli.output import line
+from ebbtide.lifecycle import SHORTEST_RUN_INPUT
 from ebbtide.types import Draft
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ async def engaged(memory: AsyncEbbtide, out: Output, memory_ids: tuple[str, ...]
 
 @click.command("record-run", short_help="Remember what was asked and answered in a run.")
 @click.argument("asked", metavar="INPUT")
-@click.argument("answered", metavar="OUTPUT", required=False)
+@click.argument("answered", metavar="[OUTPUT]", required=False)
 @click.option("--failed", is_flag=True, help="The run failed: nothing is kept.")
 @click.option("--extract/--no-extract", default=None, help="Have a job read its facts; the setting decides otherwise.")
 @session_revision_option
@@ -145,6 +146,9 @@ async def record_run(
     remembered = await memory.record_run(
         asked, text_of(answered, "output"), succeeded=not failed, session_revision=session_revision, extract=extract
     )
+    if not remembered:
+        short = f"what was asked is shorter than {SHORTEST_RUN_INPUT} characters, and nothing was answered"
+        out.note(f"Nothing was kept: {'the run failed' if failed else short}.", style="yellow")
     out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
 
 

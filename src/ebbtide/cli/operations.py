@@ -30,7 +30,8 @@ async def doctor(place: Place, out: Output) -> None:
     """Check everything a recall relies on, and say what to do about what is amiss. Exits with 1 if anything fails."""
     from ebbtide.doctor import examine
 
-    checks = await examine(place.store_at(must_exist=True), place.caller)
+    named = place.store is not None or "store" in Settings.from_environment().model_fields_set
+    checks = await examine(place.store_at(must_exist=True), place.caller, named=named)
     out.answer(checks, lambda console: show_checks(console, checks))
     if any(check.verdict == "fail" for check in checks):
         raise click.exceptions.Exit(1)

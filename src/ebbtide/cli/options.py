@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -22,6 +22,7 @@ from ebbtide.types import Caller
 __all__ = [
     "Place",
     "asked_options",
+    "common_last",
     "given_only",
     "json_lines",
     "json_option",
@@ -78,10 +79,10 @@ PLACE_OPTIONS = (
     click.option("--tenant", default="default", metavar="NAME", help="The wall between customers."),
     click.option("--agent", default="default", metavar="NAME", help="Whose memories they are."),
     click.option("--user", metavar="ID", help="On whose behalf."),
-    click.option("--task", metavar="ID", help="For which task."),
-    click.option("--chat", metavar="ID", help="In which conversation."),
+    click.option("--task", metavar="ID", help="For which task it is said; narrows no read."),
+    click.option("--chat", metavar="ID", help="In which conversation it is said; narrows no read, see --where."),
     click.option("--branch", metavar="NAME", help="On which branch of it."),
-    click.option("--session", metavar="ID", help="In which session."),
+    click.option("--session", metavar="ID", help="In which session it is said; narrows no read."),
     click.option(
         "--timezone",
         default="UTC",
@@ -92,6 +93,31 @@ PLACE_OPTIONS = (
     click.option("--json", "as_json", is_flag=True, help="Answer with JSON, errors too."),
     click.option("--debug", is_flag=True, help="Show where an error happened."),
 )
+
+
+def common_last(given: Sequence[str], program: click.Command) -> list[str]:
+    """The command line with the options that every command has behind the command, where they stood before it."""
+    common = [one for one in program_options() if isinstance(one, click.Option)]
+    flags = {name: one.is_flag for one in common for name in one.opts}
+    rest, path, moved = list(given), list[str](), list[str]()
+    command = program
+    while isinstance(command, click.Group) and rest:
+        word, equals, _ = rest[0].partition("=")
+        if word in flags:
+            taken = 1 if flags[word] or equals else 2
+            moved += rest[:taken]
+            rest = rest[taken:]
+        elif word in command.commands:
+            command = command.commands[word]
+            path.append(rest.pop(0))
+        else:
+            return list(given)
+    return list(given) if isinstance(command, click.Group) else path + moved + rest
+
+
+def program_options() -> list[click.Parameter]:
+    """The options that every command has."""
+    return _with(PLACE_OPTIONS, click.command()(lambda: None)).params
 
 
 def with_place(body: Body) -> Callable[..., None]:

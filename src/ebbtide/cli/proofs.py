@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ebbtide.cli.output import Output
     from ebbtide.evidence import AuditCheck, AuditEntry, Erasure, Forgetting, Hold, Receipt, ReceiptCheck
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types import Caller
 
 __all__ = ["audit", "erase", "forget_where", "hold", "receipts"]
 
@@ -43,8 +44,26 @@ def as_filter(options: dict[str, Any]) -> dict[str, Any]:
 async def forget_where(memory: AsyncEbbtide, out: Output, token: str | None, **options: Any) -> None:
     """Show which memories meet a filter; with --token from that, forget just these for good."""
     asked = as_filter(options)
+    if not asked:
+        refuse_place_as_filter(memory.caller)
     found = await memory.forget_where(**asked, dry_run=token is None, token=token)
     out.answer(found, lambda console: show_forgetting(console, found))
+
+
+def refuse_place_as_filter(caller: Caller) -> None:
+    """Refuse an empty filter beside --chat, --task or --session, which say where something is said and narrow nothing.
+
+    Raises:
+        InvalidInput: one of them was given.
+    """
+    for name in ("chat", "task", "session"):
+        value: str | None = getattr(caller, name)
+        if value is not None:
+            raise InvalidInput(
+                f"The filter is empty: --{name} is none.",
+                field=name,
+                remedy=f"To forget what was said there, give --where '{json_text({name: value})}'.",
+            )
 
 
 def show_forgetting(console: Console, found: Forgetting) -> None:
@@ -163,7 +182,7 @@ def show_receipts(console: Console, found: list[Receipt | Erasure]) -> None:
 
 
 @receipts.command("verify")
-@click.argument("receipt", metavar="ID|JSON|FILE", required=False)
+@click.argument("receipt", metavar="[ID|JSON|FILE]", required=False)
 @with_store
 async def verify_receipts(memory: AsyncEbbtide, out: Output, receipt: str | None) -> None:
     """Check that what a receipt says went is gone everywhere; without one, check the chain. Exits with 1 if not."""

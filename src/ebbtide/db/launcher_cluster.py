@@ -66,6 +66,7 @@ def claim_folder(folder: Path) -> None:
 
     Raises StoreUnsuitable if something else is in it.
     """
+    refuse_file(folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     entries = {entry.name for entry in folder.iterdir()}
     if DATA_DIRECTORY in entries and LOCK_FILE in entries:
@@ -77,6 +78,20 @@ def claim_folder(folder: Path) -> None:
             f"{folder} is neither empty nor a folder of memories.",
             remedy="Choose a new folder, or one that Ebbtide made.",
         )
+
+
+def refuse_file(folder: Path) -> None:
+    """Refuse a file where a folder is to be, or a folder is to lie in.
+
+    Raises:
+        StoreUnsuitable: it is one.
+        OSError: it cannot be looked at.
+    """
+    for path in (folder, *folder.parents):
+        if path.exists():
+            if path.is_file():
+                raise StoreUnsuitable(f"{path} is a file, not a folder.", remedy="Name a folder for the store.")
+            return
 
 
 def _exists(path: Path) -> bool:
