@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import logging
-import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
-from functools import update_wrapper
-from threading import Thread
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
+from functools import partial
+from pathlib import Path
+from types import FunctionType, TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
 
-import anyio
-from anyio.from_thread import BlockingPortal
-
+from ebbtide.arguments import begun, check_opened, shaped
+from ebbtide.clock import Clock
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.access import by_tool
 from ebbtide.govern.audit import export_pages as audit_pages
@@ -33,15 +31,11 @@ from ebbtide.groups.receipts import AsyncReceipts
 from ebbtide.groups.relations import AsyncRelations
 from ebbtide.groups.rules import AsyncRules
 from ebbtide.handle import AsyncEbbtide
+from ebbtide.models.protocols import Embedder, Reranker
+from ebbtide.portal import LoopThread
+from ebbtide.settings import Settings
 from ebbtide.transfer import export_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ebbtide.clock import Clock
-    from ebbtide.models.protocols import Embedder, Reranker
-    from ebbtide.settings import Settings
-    from ebbtide.types import Caller
+from ebbtide.types import Caller
 
 __all__ = [
     "Audit", "Conflicts", "Documents", "Ebbtide", "Entities", "Episodes", "Fading", "Holds", "Jobs", "Policies",
@@ -53,42 +47,9 @@ log = logging.getLogger("ebbtide")
 Call = ParamSpec("Call")
 Answer = TypeVar("Answer")
 Inner = TypeVar("Inner")
+InnerIn = TypeVar("InnerIn", contravariant=True)
+AnswerOut = TypeVar("AnswerOut", covariant=True)
 InnerObject = TypeVar("InnerObject", covariant=True)
-
-
-class LoopThread:
-    """An event loop in a thread of its own, which calls are handed to.
-
-    Not anyio's `start_blocking_portal`: whoever lets go of that without leaving it, by a fork or at the program's end,
-    waits for ever for a thread that is no more.
-    """
-
-    def __init__(self) -> None:
-        started: Future[BlockingPortal] = Future()
-        self._process = os.getpid()
-        self._thread = Thread(target=anyio.run, args=(self._serve, started), name="ebbtide", daemon=True)
-        self._thread.start()
-        self._portal = started.result()
-
-    @staticmethod
-    async def _serve(started: Future[BlockingPortal]) -> None:
-        async with BlockingPortal() as portal:
-            started.set_result(portal)
-            await portal.sleep_until_stopped()
-
-    @property
-    def forked(self) -> bool:
-        """Whether this process was forked from the one that has the thread."""
-        return os.getpid() != self._process
-
-    def call(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """Run a call on the thread and wait for its answer."""
-        return self._portal.call(call)
-
-    def end(self) -> None:
-        """Have the loop end, and wait for it."""
-        self._portal.call(self._portal.stop)
-        self._thread.join()
 
 
 class Blocking(Protocol[InnerObject]):
@@ -104,21 +65,27 @@ class Blocking(Protocol[InnerObject]):
         ...
 
 
-class blocking(Generic[Inner, Call, Answer]):  # noqa: N801 - read as a decorator, `recall = blocking(AsyncEbbtide.recall)`
-    """Turns a coroutine method into a blocking one of the same signature and docstring."""
+class Verb(Protocol[InnerIn, Call, AnswerOut]):
+    """A blocking verb: a method of every object whose asynchronous one has it."""
 
-    def __init__(self, method: Callable[Concatenate[Inner, Call], Awaitable[Answer]]) -> None:
-        self.method = method
-        self.__doc__ = method.__doc__
+    @overload
+    def __get__(self, owner: None, kind: type[Any] | None = None) -> Callable[Concatenate[Any, Call], AnswerOut]: ...
+    @overload
+    def __get__(self, owner: Blocking[InnerIn], kind: type[Any] | None = None) -> Callable[Call, AnswerOut]: ...
 
-    def __get__(self, owner: Blocking[Inner] | None, kind: type[Any] | None = None) -> Callable[Call, Answer]:
-        if owner is None:
-            return self.method  # type: ignore[return-value]
 
-        def call(*args: Call.args, **kwargs: Call.kwargs) -> Answer:
-            return owner.wait_for(lambda: self.method(owner.inner, *args, **kwargs))
+def blocking(method: Callable[Concatenate[Inner, Call], Awaitable[Answer]]) -> Verb[Inner, Call, Answer]:
+    """A plain function that waits for a coroutine method, with its signature, annotations and docstring."""
+    start = partial(begun, inspect.unwrap(method))
 
-        return update_wrapper(call, self.method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.wait_for(lambda: start(self, self.inner, *args, **kwargs))
+
+    # Annotations are read among the names of the method's module, so nothing above may use a name of this one. The
+    # method itself stays out of sight: whoever unwraps functions to see which are coroutines would take this for one.
+    verb = FunctionType(call.__code__, inspect.unwrap(method).__globals__, method.__name__, None, call.__closure__)
+    verb.__module__, verb.__qualname__ = __name__, method.__qualname__.removeprefix("Async")
+    return cast("Any", shaped(verb, method))
 
 
 class BlockingGroup(Generic[Inner]):
@@ -297,7 +264,10 @@ class Ebbtide:
     import_records = blocking(AsyncEbbtide.import_records)
     ingest = blocking(AsyncEbbtide.ingest)
 
-    def __init__(self, inner: AsyncEbbtide, loop: LoopThread | None = None, *, owner: bool = False) -> None:
+    def __init__(
+        self, inner: AsyncEbbtide | None = None, loop: LoopThread | None = None, *, owner: bool = False, **opening: Any
+    ) -> None:
+        inner = check_opened(self, inner, AsyncEbbtide, opening)
         self.inner = inner
         self._loop = loop
         self._owner = owner

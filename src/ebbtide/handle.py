@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 from ebbtide import context as contexts
@@ -15,8 +15,10 @@ from ebbtide import explain as explanations
 from ebbtide import manage, transfer
 from ebbtide import recall as recalls
 from ebbtide import remember as writes
+from ebbtide.arguments import check_opened, plainly_refusing
 from ebbtide.blocks import ContextBlock, Style
 from ebbtide.checks import check_caller
+from ebbtide.clock import Clock
 from ebbtide.errors import Forbidden, InvalidInput
 from ebbtide.govern.access import access_with, by_tool
 from ebbtide.groups.audit import AsyncAudit
@@ -36,8 +38,12 @@ from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.groups.receipts import AsyncReceipts
 from ebbtide.groups.relations import AsyncRelations
 from ebbtide.groups.rules import AsyncRules
+from ebbtide.knowledge import Named, Related
+from ebbtide.models.protocols import Embedder, Reranker
 from ebbtide.opening import Store
 from ebbtide.rank.profile import Profile
+from ebbtide.read.where import Filter
+from ebbtide.settings import Settings
 from ebbtide.types import (
     Caller,
     Draft,
@@ -50,23 +56,19 @@ from ebbtide.types import (
     Version,
 )
 
-if TYPE_CHECKING:
-    from ebbtide.clock import Clock
-    from ebbtide.knowledge import Named, Related
-    from ebbtide.models.protocols import Embedder, Reranker
-    from ebbtide.read.where import Filter
-    from ebbtide.settings import Settings
-
 __all__ = ["AsyncEbbtide"]
 
 
+@plainly_refusing
 class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, CurationVerbs):
     """A store of memories, seen by one caller. Open it with `AsyncEbbtide.open`."""
 
-    def __init__(self, store: Store, caller: Caller, *, owner: bool = True) -> None:
-        self._store = store
+    def __init__(
+        self, store: Store | None = None, caller: Caller | None = None, *, owner: bool = True, **opening: Any
+    ) -> None:
+        self._store = check_opened(self, store, Store, opening)
         self._owner = owner
-        self.caller = check_caller(caller)
+        self.caller = check_caller(Caller("default", "default") if caller is None else caller)
         self.profiles = AsyncProfiles(self)
         self.policies = AsyncPolicies(self)
         self.rules = AsyncRules(self)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from ebbtide.arguments import plainly_refusing
+
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller
@@ -23,6 +25,9 @@ class Handle(Protocol):
 
 class Group:
     """A group of verbs on one handle."""
+
+    def __init_subclass__(cls) -> None:
+        plainly_refusing(cls)
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide import consolidation, markdown, repair
 from ebbtide.curated import Consolidation, MarkdownExport, Reconciliation
+from ebbtide.read.where import Filter
+from ebbtide.types import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle
-    from ebbtide.read.where import Filter
-    from ebbtide.types import TagFilter
 
 __all__ = ["CurationVerbs"]
 

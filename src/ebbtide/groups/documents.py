@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
 from ebbtide import documents
+from ebbtide.evidence import Forgetting
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
 from ebbtide.ingested import Document, Ingested
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from ebbtide.evidence import Forgetting
     from ebbtide.groups.base import Handle
 
 __all__ = ["AsyncDocuments", "IngestVerbs"]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from ebbtide import extraction
+from ebbtide.findings import Extraction
 from ebbtide.govern.access import by_tool
+from ebbtide.read.where import Filter
+from ebbtide.types import TagFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from uuid import UUID
-
-    from ebbtide.findings import Extraction
     from ebbtide.groups.base import Handle
-    from ebbtide.read.where import Filter
-    from ebbtide.types import TagFilter
 
 __all__ = ["ExtractVerbs"]
 

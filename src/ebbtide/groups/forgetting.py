@@ -10,11 +10,11 @@ from ebbtide import erase
 from ebbtide.evidence import Erasure, Forgetting, Receipt, ReceiptCheck
 from ebbtide.forget.receipts import verify_receipt
 from ebbtide.govern.access import READ, authorise
+from ebbtide.read.where import Filter
+from ebbtide.types import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle
-    from ebbtide.read.where import Filter
-    from ebbtide.types import TagFilter
 
 __all__ = ["ForgetVerbs"]
 

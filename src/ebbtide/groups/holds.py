@@ -13,11 +13,11 @@ from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
 from ebbtide.govern.access import ADMIN, authorise
 from ebbtide.groups.base import Group
+from ebbtide.read.where import Filter
 from ebbtide.types import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
-    from ebbtide.read.where import Filter
 
 __all__ = ["AsyncHolds"]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
 from ebbtide import context as contexts
 from ebbtide import lifecycle, manage, sessions
+from ebbtide.blocks import Engagement
+from ebbtide.evidence import Provenance
+from ebbtide.types import Memory, Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from ebbtide.blocks import Engagement
-    from ebbtide.evidence import Provenance
     from ebbtide.groups.base import Handle
-    from ebbtide.types import Memory, Remembered
 
 __all__ = ["LifecycleVerbs"]
 

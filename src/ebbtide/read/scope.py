@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from ebbtide.arguments import meant
 from ebbtide.checks import check_flag, check_moment, check_texts, check_timezone, check_word, written_json
 from ebbtide.db.arrays import text_array
 from ebbtide.errors import InvalidInput
@@ -137,7 +138,9 @@ def check_known(given: Mapping[str, Any], known: frozenset[str]) -> None:
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
         raise InvalidInput(
-            f"There is no argument {shown(unknown)}.", field=unknown, remedy=f"Use {', '.join(sorted(known))}."
+            f"There is no argument {shown(unknown)}.",
+            field=unknown,
+            remedy=f"{meant(unknown, known)}Use {', '.join(sorted(known))}.",
         )
 
 
