@@ -137,14 +137,14 @@ def test_ibex_full_text_hits_count_as_a_half_and_report_their_rank() -> None:
     )
     assert full_text_hits(IBEX, rows).tolist() == [False, True, True, False, True]
     assert base_relevance(IBEX, rows).tolist() == [0.9, 0.5, 0.5, 0.75, 0.5]
-    assert reported_similarity(IBEX, rows).tolist() == [0.9, 0.07, 0.2, 0.75, 1.0]
+    assert reported_similarity(IBEX, rows, np.arange(5)).tolist() == [0.9, 0.07, 0.2, 0.75, 1.0]
     assert score(IBEX, rows, now=NOW).contributions[:, 0] == pytest.approx([0.36, 0.2, 0.2, 0.3, 0.2])
 
 
 def test_elsewhere_only_a_row_without_a_vector_is_stood_in_for() -> None:
     rows = candidates(ids=["text", "far"], similarity=[None, 0.3], text_rank=[0.07, 0.2], source=[Source.FULL_TEXT] * 2)
     assert base_relevance(ONTHEIA, rows).tolist() == [0.5, 0.3]
-    np.testing.assert_equal(reported_similarity(ONTHEIA, rows), [np.nan, 0.3])
+    np.testing.assert_equal(reported_similarity(ONTHEIA, rows, np.arange(2)), [np.nan, 0.3])
 
 
 @pytest.mark.parametrize(("created", "updated"), [(0, 0), (30, 30), (90, 0), (180, 90), (270, 270)])
@@ -184,7 +184,8 @@ def test_what_only_its_words_speak_for_shows_no_similarity_of_zero() -> None:
         similarity=[0.0, 0.0, 0.0, 0.2],
         source=[Source.BOTH, Source.FULL_TEXT, Source.VECTOR, Source.BOTH],
     )
-    np.testing.assert_equal(reported_similarity(ERYX, rows), [np.nan, np.nan, 0.0, 0.2])
+    np.testing.assert_equal(reported_similarity(ERYX, rows, np.arange(4)), [np.nan, np.nan, 0.0, 0.2])
+    assert reported_similarity(ERYX, rows, np.array([3, 2])).tolist() == [0.2, 0.0]
     assert base_relevance(ERYX, rows).tolist()[0] == 0.0
 
 

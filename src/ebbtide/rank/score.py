@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ebbtide.rank import factors as formulas
-from ebbtide.rank.candidates import Booleans, Candidates, Floats, Source
+from ebbtide.rank.candidates import Booleans, Candidates, Floats, Integers, Source
 from ebbtide.rank.parts import (
     AccessFrequency,
     AskedTime,
@@ -82,19 +82,21 @@ def base_relevance(profile: Profile, candidates: Candidates) -> Floats:
     return np.where(replaced, profile.full_text.relevance, candidates.similarity)
 
 
-def reported_similarity(profile: Profile, candidates: Candidates) -> Floats:
-    """What a hit shows as its similarity, in [0, 1], shape (n,); NaN where nothing was measured.
+def reported_similarity(profile: Profile, candidates: Candidates, positions: Integers) -> Floats:
+    """What the candidates at k positions show as their similarity, in [0, 1], shape (k,); NaN for nothing measured.
 
     Ibex reports the full-text rank, clamped to [0, 1], for its full-text hits; elsewhere it is the cosine alone, and
     nothing for what holds the query's words although its vector has nothing in common with the query's.
     """
-    if not profile.full_text.reports_rank:
-        unlike = candidates.similarity <= 0
-        if unlike.any():
-            unlike &= (candidates.source == Source.FULL_TEXT) | (candidates.source == Source.BOTH)
-        return np.where(unlike, np.nan, candidates.similarity)
-    ranks = formulas.unit_interval(candidates.text_rank)
-    return np.where(full_text_hits(profile, candidates), ranks, candidates.similarity)
+    similarity, source = candidates.similarity[positions], candidates.source[positions]
+    if profile.full_text.reports_rank:
+        ranks = formulas.unit_interval(candidates.text_rank[positions])
+        return np.where(full_text_hits(profile, candidates)[positions], ranks, similarity)
+    unlike = similarity <= 0
+    if unlike.any():
+        unlike &= (source == Source.FULL_TEXT) | (source == Source.BOTH)
+        return np.where(unlike, np.nan, similarity)
+    return similarity
 
 
 def score(profile: Profile, candidates: Candidates, *, now: float) -> Scored:

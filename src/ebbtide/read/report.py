@@ -48,27 +48,32 @@ def rerank_of(searched: Searched, place: int) -> float | None:
 
 def hits_of(searched: Searched) -> tuple[Hit, ...]:
     """The hits, best first."""
-    candidates, selection = searched.found.candidates, searched.selection
-    similarity = reported_similarity(searched.profile, candidates)
-    return tuple(
-        trusted(
-            Hit,
-            id=memory.id,
-            content=memory.content,
-            namespace=memory.namespace,
-            kind=memory.kind,
-            similarity=_known(similarity[place]),
-            relevance=float(searched.scored.values[place]),
-            source=source_of(searched, place),
-            contributions=contributions_of(searched, place),
-            duplicates=tuple(candidates.ids[other] for other in selection.duplicates.get(place, ())),
-            disputed=memory.id in searched.chosen.disputed,
-            rerank=rerank_of(searched, place),
-            memory=memory,
+    candidates, selection, scored = searched.found.candidates, searched.selection, searched.scored
+    kept = selection.kept
+    # As lists, because reading numpy's numbers one by one costs ten times as much.
+    similarity = reported_similarity(searched.profile, candidates, kept).tolist()
+    relevance, parts = scored.values[kept].tolist(), scored.contributions[kept].tolist()
+    hits: list[Hit] = []
+    for rank, place in enumerate(kept.tolist()):
+        memory = searched.memories[cast("Any", candidates.ids[place])]
+        hits.append(
+            trusted(
+                Hit,
+                id=memory.id,
+                content=memory.content,
+                namespace=memory.namespace,
+                kind=memory.kind,
+                similarity=_known(similarity[rank]),
+                relevance=relevance[rank],
+                source=source_of(searched, place),
+                contributions=dict(zip(scored.names, parts[rank], strict=True)),
+                duplicates=tuple(candidates.ids[other] for other in selection.duplicates.get(place, ())),
+                disputed=memory.id in searched.chosen.disputed,
+                rerank=rerank_of(searched, place),
+                memory=memory,
+            )
         )
-        for place in selection.kept.tolist()
-        for memory in [searched.memories[cast("Any", candidates.ids[place])]]
-    )
+    return tuple(hits)
 
 
 def dispute_notes(searched: Searched) -> tuple[str, ...]:
