@@ -20,7 +20,13 @@ Style: TypeAlias = Literal["text", "openai", "anthropic"]
 STYLES: tuple[Style, ...] = get_args(Style)
 
 Reason: TypeAlias = Literal[
-    "over the whole budget", "too large for the section", "no room left", "cut", "not active", "withheld"
+    "over the whole budget",
+    "too large for the section",
+    "no room left",
+    "cut",
+    "not active",
+    "withheld",
+    "the question itself",
 ]
 
 
@@ -30,7 +36,7 @@ class Omission(Value):
     `tokens` is its length as an entry. The `reason` is that it is larger than the whole budget or than its section's
     share of it; that what is worth more took the room; or that it was `cut`, and then the block has its beginning. Of
     what was selected by id, `not active` is archived, quarantined or deleted, and `withheld` holds personal data that a
-    rule keeps back.
+    rule keeps back. `the question itself` is the last turn of the handle's chat, where it says what the query does.
     """
 
     id: UUID

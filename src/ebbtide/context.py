@@ -17,6 +17,7 @@ from ebbtide.govern.namespaces import check_pattern
 from ebbtide.identifiers import document_of, parse_id
 from ebbtide.manage import memory_seen, note_read
 from ebbtide.read.block import Layout
+from ebbtide.read.branch import asked_turn
 from ebbtide.read.entries import Gathered, Writer, entries_of
 from ebbtide.read.fill import fill
 from ebbtide.read.gather import Links, read_links, read_places
@@ -64,21 +65,39 @@ async def context(
     if project is not None:
         check_pattern(project, "project", wildcards=False)
     caller = of_itself(caller)
-    searched = await search_and_revive(engine, caller, query, kinds_beside=KINDS_BESIDE, **asked)
+    itself = await omitted_question(engine, caller, query, ids)
+    beside: dict[str, Any] = {"kinds_beside": KINDS_BESIDE, "without": [omission.id for omission in itself]}
+    searched = await search_and_revive(engine, caller, query, **beside, **asked)
     hits, tokens = hits_of(searched), dict(searched.chosen.tokens)
     inside: tuple[Hit, ...] = ()
     if project is not None:
         narrowed: dict[str, Any] = {**asked, "namespaces": [project, f"{project}.*"]}
-        found = await search_and_revive(engine, caller, query, kinds_beside=KINDS_BESIDE, **narrowed)
+        found = await search_and_revive(engine, caller, query, **beside, **narrowed)
         inside = hits_of(found)
         tokens |= found.chosen.tokens
     memories, kept_back = await read_selected(engine, caller, searched, ids, tokens)
     links, places = await read_beside(engine, searched, hits)
     others = await sprinkled(engine, searched, links)
     gathered = Gathered(hits, memories, inside, links, tokens, places, others)
-    block, worths = block_of(engine, searched, gathered, kept_back, budget=budget, style=style)
+    block, worths = block_of(engine, searched, gathered, [*itself, *kept_back], budget=budget, style=style)
     recall_id = note_returned(engine, searched, {memory.id for memory in memories}, worths)
     return block.model_copy(update={"recall_id": recall_id})
+
+
+async def omitted_question(
+    engine: Engine, caller: Caller, query: str, selected: Collection[UUID]
+) -> tuple[Omission, ...]:
+    """The query itself, where it was said in the caller's chat before it was asked: a model has it already.
+
+    It is left out of the search, not only of the block: it would be the best hit of all, and others are measured by it.
+    """
+    if caller.chat is None or not isinstance(cast("Any", query), str):
+        return ()
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        turn = await asked_turn(transaction, caller, engine.clock.now(), query)
+    if turn is None or turn[0] in selected:
+        return ()
+    return (Omission(id=turn[0], section="facts", tokens=engine.counter.count(turn[1]), reason="the question itself"),)
 
 
 def note_returned(

@@ -9,7 +9,7 @@ from uuid import UUID
 from ebbtide.types import Memory
 from ebbtide.values import Value
 
-__all__ = ["Branch", "Chat", "Episode", "Turn"]
+__all__ = ["Branch", "Chat", "Episode", "Turn", "role_of"]
 
 
 class Turn(Value):
@@ -76,3 +76,12 @@ class Episode(Value):
     new_turns: int = 0
     topics: tuple[str, ...] = ()
     by: Literal["model", "extract"] | None = None
+
+
+def role_of(memory: Memory) -> str | None:
+    """Who spoke: what the metadata says, else the user in the input of a run and the assistant in its output."""
+    given = memory.metadata.get("role")
+    if isinstance(given, str):
+        return given
+    roles = (("run_input", "user"), ("run_output", "assistant"))
+    return next((role for tag, role in roles if tag in memory.tags), None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.checks import check_caller, check_whole, check_word
-from ebbtide.conversation import Branch, Chat, Turn
+from ebbtide.conversation import Branch, Chat, Turn, role_of
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, authorise, rebound, requires, write_namespace
 from ebbtide.govern.audit import write as write_audit
@@ -214,7 +214,7 @@ async def turns_of(engine: Engine, transaction: Transaction, caller: Caller, *, 
         Turn(
             branch=row[0],
             place=row[1],
-            role=_role_of(made.metadata.get("role"), made.tags),
+            role=role_of(made),
             speaker=made.speaker,
             content=made.content,
             at=made.observed_at or made.created_at,
@@ -223,10 +223,3 @@ async def turns_of(engine: Engine, transaction: Transaction, caller: Caller, *, 
         for row, memory in zip(rows, memories, strict=True)
         if (made := shown.get(memory.id)) is not None
     ]
-
-
-def _role_of(given: Any, tags: tuple[str, ...]) -> str | None:
-    """Who spoke: what the metadata says, else the user in the input of a run and the assistant in its output."""
-    if isinstance(given, str):
-        return given
-    return next((role for tag, role in (("run_input", "user"), ("run_output", "assistant")) if tag in tags), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -134,11 +134,12 @@ async def search(
     reviving: bool = False,
     watch: Stopwatch | None = None,
     kinds_beside: Mapping[Intent, Sequence[Kind]] = MappingProxyType({}),
+    without: Collection[UUID] = (),
     **narrowed: Any,
 ) -> Searched:
     """Search, score and select, as seen from `asked_at`, or from now; `reviving` also looks for what faded.
-    A `trial` is a rule that counts although it is not saved, `watch` runs already,
-    and a strategy also looks for `kinds_beside`. Raises `InvalidInput` for an argument, and `ModelError`.
+    A `trial` is a rule that counts although it is not saved, `watch` runs already, a strategy also looks for
+    `kinds_beside`, and `without` is as if it were not there. Raises `InvalidInput` for an argument, and `ModelError`.
     """
     watch, scope = watch or Stopwatch(), make_scope(caller, engine.clock.now(), **narrowed)
     named, advice = profile_within(caller, profile, check_intent(intent))
@@ -155,7 +156,7 @@ async def search(
     route = plan_route(engine, scope, shape, has_vector=directions[0] is not None)
     settings = index_settings(engine, route)
     async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
-        scope, terms = await on_branch(transaction, scope), await read_words(engine, transaction, question)
+        scope, terms = await on_branch(transaction, scope, without), await read_words(engine, transaction, question)
         rules = await rules_last_seen(engine, transaction, caller.tenant)
         sought = Search(scope, ranking, question, terms, directions, route, rules, engine.settings)
         way = await narrowest(transaction, sought)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from ebbtide.conversation import role_of
 from ebbtide.read.block import Entry
-from ebbtide.read.escape import escape, escape_bullet, label_of, name_of
+from ebbtide.read.escape import BAR, escape, escape_bullet, label_of, looks_like_marker, name_of
 from ebbtide.read.gather import Links
 from ebbtide.text import is_blank
 
@@ -79,17 +80,27 @@ class Writer:
             confirmed = day(memory.confirmed_at, self.zone) if memory.confirmed_at is not None else written
             mark = ", confirmed by the user" + (f" on {confirmed}" if confirmed != written else "")
         header = f"--- MEMORY ENTRY (Stored on {written}{mark}, Namespace: {memory.namespace}) ---\n"
-        body = escape(memory.content, self.nonce, beside_items=self.titled)
+        body = self.said(memory, escape(memory.content, self.nonce, beside_items=self.titled))
         instruction = self.rules.on(memory.namespace).instruction
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, header, body, worth, instruction=instruction, tokens=known)
 
     def as_item(self, memory: Memory, section: Section, lead: str, worth: float, tokens: int | None) -> Entry:
         """The memory as an item of a list, behind its lead."""
-        body = escape_bullet(memory.content, self.nonce)
+        body = self.said(memory, escape_bullet(memory.content, self.nonce))
         mark = CONFIRMED if memory.maturity == "confirmed" else ""
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, lead + mark, body, worth, tokens=known)
+
+    def said(self, memory: Memory, body: str) -> str:
+        """What a memory says, behind whoever said it where it is a message: its speaker, or else the role."""
+        by = (memory.speaker or role_of(memory)) if memory.kind == "message" else None
+        if by is None or is_blank(by):
+            return body
+        lead = f"{name_of(by, self.nonce).strip()}: "
+        if body.startswith(lead):
+            return body
+        return f"{BAR if looks_like_marker(lead + body.partition(chr(10))[0]) else ''}{lead}{body}"
 
     def with_topics(self, item: Entry, memory: Memory) -> Entry:
         """An episode with a line of what it was about, where its metadata tells."""

@@ -64,6 +64,15 @@ FROM turn t LEFT JOIN lineage l ON l.branch = t.branch AND t.place <= l.upto
 WHERE {{of_chat}} AND t.memory_id = %(id)s AND (NOT %(within)s::boolean OR l.branch IS NOT NULL)
 ORDER BY t.place DESC LIMIT 1;
 
+-- name: newest
+-- The turn that may be read and was said last on a branch, or without a branch in the whole chat.
+WITH RECURSIVE {{lineage}}
+SELECT m.id, m.content
+FROM turn t LEFT JOIN lineage l ON l.branch = t.branch AND t.place <= l.upto
+JOIN memory m ON m.id = t.memory_id
+WHERE {{of_chat}} AND (NOT %(within)s::boolean OR l.branch IS NOT NULL) AND {{readable}}
+ORDER BY t.place DESC, m.id DESC LIMIT 1;
+
 -- name: fork
 -- Begins a branch.
 INSERT INTO branch (tenant_id, agent_id, chat_id, name, parent, forked_after, namespace, created_at)
