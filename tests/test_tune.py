@@ -198,7 +198,7 @@ def test_a_user_who_judges_without_end_cannot_outvote_the_others() -> None:
     assert len(judged_of(MINE, knobs, flood).voters) == 1_000
     one = recalled("ana", [([0.1, 0.9], True), ([0.9, 0.1], False)])
     again = [SimpleNamespace(**{**vars(row), "id": number}) for number in range(500) for row in one]
-    with pytest.raises(NotTuned, match="There are 1"):
+    with pytest.raises(NotTuned, match="There is 1 judged recall with"):
         judged_of(MINE, knobs, again)
 
 

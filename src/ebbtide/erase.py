@@ -252,7 +252,9 @@ async def erase_tenant(engine: Engine, caller: Caller, confirm: str) -> Erasure:
     async with refusals_audited(engine, caller, "erase tenant"):
         if not isinstance(confirm, str) or confirm != caller.tenant:
             raise InvalidInput(
-                "Erasing a tenant has to be confirmed.", field="confirm", remedy="Give the tenant's name as confirm."
+                f"Erasing the tenant {caller.tenant} has to be confirmed.",
+                field="confirm",
+                remedy="Give that name.",
             )
         return await _erase(engine, caller, "tenant", "forget.of_tenant", {})
 

@@ -143,8 +143,9 @@ def lacking(base: Profile, rows: Sequence[Any], usable: int) -> NotTuned:
             f"All {len(rows)} judgements under {base.name} are {which}: they tell no hit from another.",
             remedy="Rate both what was of use and what was not, within the same recall.",
         )
-    remedy = f"Rate hits of {FEWEST - usable} more recalls under {base.name}, in each one useful and one not."
-    return too_few(usable, "judged recalls with both a useful hit and one that was not", remedy)
+    recalls = f"{FEWEST - usable} more recall{'s' if FEWEST - usable > 1 else ''}"
+    remedy = f"Rate hits of {recalls} under {base.name}, in each one useful and one not."
+    return too_few(usable, "judged recall", "with both a useful hit and one that was not", remedy)
 
 
 def order_of_judged(base: Profile, knobs: Knobs, judged: Judged, values: Floats) -> Floats:

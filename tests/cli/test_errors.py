@@ -218,6 +218,10 @@ def test_a_bad_line_of_drafts_is_named_once(ebbtide: Run, tmp_path: Path) -> Non
     assert "content" in error["remedy"]
 
 
+def test_a_profile_that_is_none_is_told_which_are(ebbtide: Run) -> None:
+    assert "ibex" in error_of(ebbtide("profiles", "get", "ibeks", "--json"))["remedy"]
+
+
 def test_a_bad_profile_is_told_how_to_be(ebbtide: Run) -> None:
     error = error_of(ebbtide("profiles", "save", "--json", stdin="{"))
     assert "profiles get" in error["remedy"]

@@ -17,7 +17,7 @@ def test_a_text_is_read(ebbtide: Run) -> None:
 def test_memories_are_read_again_without_doubling(ebbtide: Run) -> None:
     id_ = ebbtide("remember", "Lunch. Ann works at Acme.", "--json").json["memory"]["id"]
     assert ebbtide("extract", "--id", id_).out.startswith(
-        "stored  works_at  0.90  Ann works at Acme.\n1 facts in 1 texts"
+        "stored  works_at  0.90  Ann works at Acme.\n1 fact in 1 text"
     )
     ran = ebbtide("extract", "--namespace", "vector.*", "--json")
     assert [fact["outcome"] for text in ran.json["texts"] for fact in text["facts"]] == ["duplicate"]

@@ -32,6 +32,30 @@ def test_ingest_and_documents(ebbtide: Run) -> None:
     assert ebbtide("documents", "get", "guide.md", "--json").json["error"]["code"] == "not_found"
 
 
+def test_a_document_is_named_that_is_nearly_called_so(ebbtide: Run) -> None:
+    Path("notes").mkdir()
+    Path("notes/guide.md").write_text(GUIDE)
+    ebbtide("ingest", "notes")
+    for command in ("get", "forget"):
+        for name in ("guide.md", "notes/guid.md"):
+            assert "notes/guide.md" in ebbtide("documents", command, name, "--json").json["error"]["remedy"]
+        assert "notes" not in ebbtide("documents", command, "x", "--json").json["error"]["remedy"]
+
+
+def test_what_is_unchanged_is_counted_alone_and_a_full_page_says_how_to_go_on(ebbtide: Run) -> None:
+    Path("docs").mkdir()
+    for name in ("a", "b"):
+        Path(f"docs/{name}.md").write_text(f"# {name}\n\nThe ferry of {name} leaves at seven.\n")
+    ebbtide("ingest", "docs")
+    assert ebbtide("ingest", "docs").out == "2 unchanged.\n"
+    assert len(ebbtide("ingest", "docs", "--json").json["files"]) == 2
+    first = ebbtide("documents", "list", "--limit", "1", "--json")
+    assert first.err == ""
+    assert f"--after {first.json[0]['id']}" in ebbtide("documents", "list", "--limit", "1").err
+    assert ebbtide("documents", "list").err == ""
+    assert "--after" in ebbtide("browse", "--limit", "1").err
+
+
 def test_a_file_that_cannot_be_read_makes_the_exit_code(ebbtide: Run) -> None:
     Path("docs").mkdir()
     Path("docs/guide.md").write_text(GUIDE)
@@ -53,7 +77,7 @@ def test_sync_shows_before_it_forgets(ebbtide: Run) -> None:
         Path(f"docs/{name}.md").write_text(name)
     ebbtide("ingest", "docs")
     Path("docs/a.md").unlink()
-    assert "1 documents have no file any more; see --sync." in ebbtide("ingest", "docs").out
+    assert "1 document has no file any more; see --sync." in ebbtide("ingest", "docs").out
     shown = ebbtide("ingest", "docs", "--sync")
     assert "gone      docs/a.md" in shown.out
     token = ebbtide("ingest", "docs", "--sync", "--json").json["token"]

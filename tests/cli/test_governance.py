@@ -31,7 +31,7 @@ def test_a_policy_is_set_shown_and_deleted(ebbtide: Run) -> None:
     assert ebbtide("policy", "delete", "--agent", "helper", "--task", "briefing").out.startswith("deleted")
     gone = ebbtide("policy", "delete", "--agent", "helper", "--json")
     assert (gone.code, gone.json["error"]["code"]) == (1, "not_found")
-    assert "may do nothing" in ebbtide("policy", "show", "--agent", "helper").out
+    assert "owner, as here, may do everything" in ebbtide("policy", "show", "--agent", "helper").out
 
 
 def test_a_policy_comes_from_a_file_from_standard_input_or_from_the_default(ebbtide: Run, tmp_path: Path) -> None:

@@ -11,6 +11,29 @@ from tests.cli.conftest import Run
 NOBODY = "00000000-0000-7000-8000-000000000000"
 
 
+NOTHING = (
+    ("episodes", "show", "--chat", "nope"), ("episodes", "list"), ("browse",), ("rules", "list"), ("conflicts", "list"),
+    ("hold", "list"), ("documents", "list"), ("entities", "list"), ("relations", "list"), ("jobs", "list"),
+)  # fmt: skip
+
+
+def test_an_empty_list_is_said_to_be_one(ebbtide: Run) -> None:
+    for command in NOTHING:
+        ran = ebbtide(*command)
+        assert (ran.code, ran.out, ran.err) == (0, "", "none\n"), command
+        ran = ebbtide(*command, "--json")
+        assert (ran.json, ran.err) == ([], ""), command
+
+
+def test_a_namespace_that_holds_nothing_itself_is_told_how_to_read_below(ebbtide: Run) -> None:
+    ebbtide("remember", "The shed is green.", "--namespace", "vector.garden")
+    hint = ebbtide("recall", "shed", "--namespace", "vector")
+    assert "vector.*" in hint.err
+    assert ebbtide("recall", "shed", "--namespace", "vector", "--json").err == ""
+    assert ebbtide("recall", "shed", "--namespace", "absent").err == ""
+    assert ebbtide("recall", "shed", "--namespace", "vector.*").err == ""
+
+
 def test_remember_answers_with_the_outcome_and_the_memory(ebbtide: Run) -> None:
     ran = ebbtide("remember", "The lamp oil is in the shed.", "--json")
     assert ran.code == 0

@@ -26,6 +26,7 @@ def test_a_filter_is_looked_at_and_confirmed(ebbtide: Run) -> None:
     done = ebbtide("forget-where", "--tag", "code", "--token", token, "--json").json
     assert (done["count"], done["receipts"][0]["id"]) == (1, old)
     assert ebbtide("forget-where").code == 2
+    assert "the tenant default" in ebbtide("erase", "tenant", "--confirm", "yes").err
     for place in ("chat", "task", "session"):
         error = ebbtide("forget-where", f"--{place}", "a", "--json").json["error"]
         assert error["field"] == place
@@ -57,7 +58,7 @@ def test_a_user_and_a_tenant_are_erased_when_named_twice(ebbtide: Run) -> None:
     assert ebbtide("erase", "user", "ana", "--confirm", "bob").code == 2
     assert ebbtide("erase", "user", "ana", "--confirm", "ana", "--json").json["memories"] == 1
     assert ebbtide("erase", "tenant", "--confirm", "other").code == 2
-    assert "1 memories" in ebbtide("erase", "tenant", "--confirm", "default").out
+    assert "1 memory" in ebbtide("erase", "tenant", "--confirm", "default").out
     assert ebbtide("browse", "--json").json == []
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_store
-from ebbtide.cli.output import line, paragraph, styled
+from ebbtide.cli.output import counted, line, paragraph, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +67,7 @@ def show_reconciliation(console: Console, done: Reconciliation) -> None:
             line(console, f"{count:>8,}  {name.replace('_', ' ')}")
     line(console, (f"{done.repaired:,} {'to repair' if done.dry_run else 'repaired'}", "bold green"))
     if done.pending and not done.dry_run:
-        paragraph(console, (f"{done.pending:,} memories still have no vector.", "dim"))
+        paragraph(console, (f"{counted(done.pending, 'memory still has', 'memories still have')} no vector.", "dim"))
 
 
 @click.command("export-markdown", short_help="Write memories as Markdown, for people.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import given_only, scope_options, step_by_step, tag_filter, with_store
-from ebbtide.cli.output import line, paragraph, printable, styled
+from ebbtide.cli.output import counted, line, paragraph, printable, styled
 from ebbtide.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ async def list_(memory: AsyncEbbtide, out: Output, limit: int, **given: Any) -> 
     """List the entities that memories of a scope mention."""
     found = await memory.entities.list(limit=limit, **tag_filter(given))
     out.answer(found, lambda console: show_entities(console, found))
+    out.more(found, limit)
 
 
 def show_entities(console: Console, found: list[Entity]) -> None:
@@ -55,7 +56,7 @@ def show_entities(console: Console, found: list[Entity]) -> None:
             (f"{one.id}  ", "dim"),
             (one.type.lower(), "cyan"),
             f"  {one.name}{others}",
-            (f"{sure}  {one.facts} facts", "dim"),
+            (f"{sure}  {counted(one.facts, 'fact')}", "dim"),
         )
 
 
@@ -95,7 +96,7 @@ async def page(memory: AsyncEbbtide, out: Output, entity: str, namespace: str | 
 async def refresh_pages(memory: AsyncEbbtide, out: Output) -> None:
     """Bring all pages up to date."""
     changed = await memory.entities.refresh_pages()
-    out.answer({"rewritten": changed}, lambda console: line(console, f"{changed} pages rewritten"))
+    out.answer({"rewritten": changed}, lambda console: line(console, f"{counted(changed, 'page')} rewritten"))
 
 
 @entities.command("merge")
@@ -189,6 +190,7 @@ async def list_relations(memory: AsyncEbbtide, out: Output, limit: int, derived:
     """List what holds."""
     found = await memory.relations.list(limit=limit, derived=derived, **tag_filter(given))
     out.answer(found, lambda console: show_relations(console, found))
+    out.more(found, limit)
 
 
 def show_relations(console: Console, found: list[Relation]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli.options import text_of, with_new_store, with_store
-from ebbtide.cli.output import line, paragraph
+from ebbtide.cli.output import counted, line, paragraph
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,8 @@ async def list_(memory: AsyncEbbtide, out: Output, limit: int) -> None:
 def show_chats(console: Console, chats: list[Chat]) -> None:
     """A line for each conversation."""
     for one in chats:
-        line(console, (one.chat, "bold"), f"  {one.turns} turns  {one.branches} branches  {one.last_at:%Y-%m-%d %H:%M}")
+        size = f"{counted(one.turns, 'turn')}  {counted(one.branches, 'branch', 'branches')}"
+        line(console, (one.chat, "bold"), f"  {size}  {one.last_at:%Y-%m-%d %H:%M}")
 
 
 @episodes.command("add")
@@ -78,7 +79,7 @@ def show_branches(console: Console, branches: list[Branch]) -> None:
     """A line for each branch: its name, its own turns, and where it begins."""
     for one in branches:
         begun = "" if one.parent is None else f"  goes on from {one.parent} after place {one.forked_after}"
-        line(console, (one.name, "bold"), f"  {one.turns} turns of its own{begun}")
+        line(console, (one.name, "bold"), f"  {counted(one.turns, 'turn')} of its own{begun}")
 
 
 @episodes.command("fork")
@@ -103,7 +104,9 @@ async def summarise(memory: AsyncEbbtide, out: Output, anew: bool) -> None:
 
 def show_episode(console: Console, episode: Episode) -> None:
     """What became of the summary, what it tells of, and what it says."""
-    line(console, (episode.outcome, "bold green"), f"  {episode.turns} turns, {episode.new_turns} of them new")
+    line(
+        console, (episode.outcome, "bold green"), f"  {counted(episode.turns, 'turn')}, {episode.new_turns} of them new"
+    )
     if episode.memory is not None:
         line(console, (str(episode.memory.id), "dim"))
         paragraph(console, episode.memory.content)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_new_store
-from ebbtide.cli.output import line
+from ebbtide.cli.output import counted, line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,4 +61,8 @@ def show(console: Console, answer: Extraction) -> None:
     for text in answer.texts:
         if text.error is not None:
             line(console, ("failed", "bold red"), f"  {text.source or ''}  {text.error}")
-    line(console, (f"{len(answer.facts):,} facts", "bold"), f" in {answer.read:,} texts, read by {answer.extractor}")
+    line(
+        console,
+        (counted(len(answer.facts), "fact"), "bold"),
+        f" in {counted(answer.read, 'text')}, read by {answer.extractor}",
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli.options import given_only, step_by_step, with_store
-from ebbtide.cli.output import line, paragraph
+from ebbtide.cli.output import counted, line, paragraph
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -148,7 +148,7 @@ def show_plan(console: Console, found: FadingPlan) -> None:
         line(console, (figures, "dim"), (one.namespace, "cyan"))
     if unnamed := found.soft_deletions - len(found.memories):
         paragraph(console, (f"and {unnamed:,} more, which --limit names up to 1,000 in all", "dim"))
-    faded = counted(found.soft_deletions, "memory", "memories")
+    faded = counted(found.soft_deletions, "memory")
     decaying = counted(found.decaying, "curve", "curves")
     paragraph(
         console,
@@ -157,11 +157,6 @@ def show_plan(console: Console, found: FadingPlan) -> None:
     )
     if not found.enabled:
         paragraph(console, ("Forgetting is off: nothing is deleted until `ebbtide forgetting enable`.", "yellow"))
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else many}"
 
 
 @forgetting.command("run")
@@ -175,4 +170,8 @@ async def run(memory: AsyncEbbtide, out: Output) -> None:
 
 def show_run(console: Console, done: FadingRun) -> None:
     """The two counts."""
-    line(console, ("done", "bold green"), f"  {done.decayed:,} curves decayed, {done.soft_deleted:,} memories faded")
+    line(
+        console,
+        ("done", "bold green"),
+        f"  {counted(done.decayed, 'curve')} decayed, {counted(done.soft_deleted, 'memory')} faded",
+    )

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import asynccontextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ebbtide.cli.options import given_only, read_input, step_by_step, with_new_store, with_store
-from ebbtide.cli.output import line, paragraph
-from ebbtide.errors import InvalidInput
+from ebbtide.cli.output import counted, line, paragraph
+from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.ingested import Ingested
 from ebbtide.read.gather import place_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from rich.console import Console
 
     from ebbtide.cli.output import Output
@@ -31,6 +35,7 @@ STYLES = {
     "failed": "bold red",
 }
 MANY_SKIPPED = 20
+MANY_DOCUMENTS = 1_000
 STANDARD_INPUT = "-"
 
 
@@ -91,9 +96,10 @@ def merged(found: list[Ingested]) -> Ingested:
 
 
 def show_ingested(console: Console, found: Ingested) -> None:
-    """A line for each file, of skipped ones only some, what is gone, and how many became what."""
+    """A line for each file that became something, of skipped ones only some, what is gone, and the counts of all."""
     skipped = [file for file in found.files if file.status == "skipped"]
-    for file in [file for file in found.files if file.status != "skipped"] + skipped[:MANY_SKIPPED]:
+    told = [file for file in found.files if file.status not in ("skipped", "unchanged") or file.warnings]
+    for file in [file for file in told if file.status != "skipped"] + skipped[:MANY_SKIPPED]:
         line(console, (f"{file.status:<10}", STYLES[file.status]), file.path, (told_of(file), "dim"))
         for warning in file.warnings:
             line(console, " " * 10, (warning, "yellow"))
@@ -109,7 +115,10 @@ def show_ingested(console: Console, found: Ingested) -> None:
     if found.token is not None:
         paragraph(console, ("Forget what is gone within 15 minutes with --sync --token ", "dim"), found.token)
     elif len(forgotten) < len(found.gone):
-        paragraph(console, (f"{len(found.gone):,} documents have no file any more; see --sync.", "dim"))
+        paragraph(
+            console,
+            (f"{counted(len(found.gone), 'document has', 'documents have')} no file any more; see --sync.", "dim"),
+        )
 
 
 def told_of(file: IngestedFile) -> str:
@@ -136,6 +145,7 @@ async def list_documents(
     """List the documents in the order of namespace and path."""
     found = await memory.documents.list(namespaces=list(namespaces) or None, limit=limit, after=after)
     out.answer(found, lambda console: show_documents(console, found))
+    out.more(found, limit)
 
 
 def show_documents(console: Console, found: list[Document]) -> None:
@@ -143,7 +153,7 @@ def show_documents(console: Console, found: list[Document]) -> None:
     for one in found:
         unfinished = "" if one.complete else "  (incomplete: ingest it again)"
         line(console, (f"{one.id}  ", "dim"), (one.namespace, "cyan"), f"  {one.path}",
-             (f"  {one.passages:,} passages{unfinished}", "dim"))  # fmt: skip
+             (f"  {counted(one.passages, 'passage')}{unfinished}", "dim"))  # fmt: skip
 
 
 @documents.command("get")
@@ -156,8 +166,23 @@ async def get_document(
     memory: AsyncEbbtide, out: Output, document: str, namespace: str | None, limit: int, after: str | None
 ) -> None:
     """Show a document with its passages."""
-    found = await memory.documents.get(document, namespace=namespace, limit=limit, after=after)
+    async with naming_similar(memory, document):
+        found = await memory.documents.get(document, namespace=namespace, limit=limit, after=after)
     out.answer(found, lambda console: show_document(console, found))
+    out.more(found.contents, limit)
+
+
+@asynccontextmanager
+async def naming_similar(memory: AsyncEbbtide, document: str) -> AsyncGenerator[None]:
+    """Have the refusal of a document that is not there name those whose path ends so, or is nearly the same."""
+    try:
+        yield
+    except NotFound as error:
+        paths = sorted({one.path for one in await memory.documents.list(limit=MANY_DOCUMENTS)})
+        ending = [path for path in paths if path.endswith(f"/{document}")]
+        if similar := (ending or get_close_matches(document, paths))[:3]:
+            error.remedy = f"Did you mean {' or '.join(similar)}?"
+        raise
 
 
 def show_document(console: Console, found: Document) -> None:
@@ -176,10 +201,11 @@ def show_document(console: Console, found: Document) -> None:
 @step_by_step
 async def forget_document(memory: AsyncEbbtide, out: Output, document: str, namespace: str | None) -> None:
     """Forget a document for good, with all its passages."""
-    found = await memory.documents.forget(document, namespace=namespace)
+    async with naming_similar(memory, document):
+        found = await memory.documents.forget(document, namespace=namespace)
     out.answer(found, lambda console: show_forgotten(console, found))
 
 
 def show_forgotten(console: Console, found: Forgetting) -> None:
     """How much went."""
-    line(console, ("forgotten", "bold green"), f"  {found.count:,} memories")
+    line(console, ("forgotten", "bold green"), f"  {counted(found.count, 'memory')}")

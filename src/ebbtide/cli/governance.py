@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["policy", "rules"]
 
+NO_POLICY = "No policy: a handle that `as_agent` makes may do nothing; the owner, as here, may do everything."
+
 RULE_OPTIONS = (
     click.option("--bonus", type=float, metavar="X", help="A share of the relevance: 0.1 adds a tenth."),
     click.option("--instruction", metavar="TEXT", help="What heads the memories in a block, or {{content}} in it."),
@@ -96,7 +98,7 @@ def show_policy(console: Console, effective: EffectivePolicy) -> None:
     from ebbtide.govern.policies import Policy
 
     if not effective.exists:
-        line(console, ("No policy: the agent may do nothing.", "yellow"))
+        line(console, (NO_POLICY, "yellow"))
     for name in Policy.model_fields:
         field: EffectiveField = getattr(effective, name)
         values = ", ".join(cast("list[str]", field.value)) if isinstance(field.value, tuple) else str(field.value)

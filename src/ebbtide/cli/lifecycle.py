@@ -146,10 +146,12 @@ async def record_run(
     remembered = await memory.record_run(
         asked, text_of(answered, "output"), succeeded=not failed, session_revision=session_revision, extract=extract
     )
-    if not remembered:
-        short = f"what was asked is shorter than {SHORTEST_RUN_INPUT} characters, and nothing was answered"
-        out.note(f"Nothing was kept: {'the run failed' if failed else short}.", style="yellow")
-    out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
+    short = f"what was asked is shorter than {SHORTEST_RUN_INPUT} characters, and nothing was answered"
+    out.answer(
+        [outcome_of(one) for one in remembered],
+        lambda console: show_outcomes(console, remembered),
+        none=f"Nothing was kept: {'the run failed' if failed else short}.",
+    )
 
 
 @click.command("session-revision", short_help="Show the revision of a session, for work that derives from it.")

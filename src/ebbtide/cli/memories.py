@@ -153,6 +153,7 @@ async def browse(memory: AsyncEbbtide, out: Output, limit: int, after: str | Non
     """List the memories of a scope, newest first."""
     found = await memory.browse(limit=limit, after=after, **tag_filter(scope))
     out.answer(found, lambda console: show_list(console, found))
+    out.more(found, limit)
 
 
 def show_list(console: Console, memories: list[Memory]) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ebbtide.errors import EbbtideError
 
-__all__ = ["Output", "json_text", "printable", "styled"]
+__all__ = ["Output", "counted", "json_text", "printable", "styled"]
 
 Tell = Callable[[str, int, int | None], None]
 """Told what is being done, how much of it is done, and how much there is of it, None where nobody knows."""
@@ -41,11 +41,13 @@ class Output:
     kept: list[str] = field(default_factory=lambda: ["nothing was stored"])
     """What is said to stay should the command be interrupted; the last one holds."""
 
-    def answer(self, value: Any, show: Callable[[Console], None]) -> None:
-        """The command's answer: its value as JSON, or what `show` prints of it."""
+    def answer(self, value: Any, show: Callable[[Console], None], *, none: str = "none") -> None:
+        """The command's answer: its value as JSON, or what `show` prints of it. An empty list is said to be `none`."""
         self.keeps("what was asked was done")
         if self.as_json:
             self.write(json_text(value, indent=2 if sys.stdout.isatty() else None) + "\n")
+        elif isinstance(value, list) and not value:
+            self.note(none)
         else:
             show(self.console())
 
@@ -76,6 +78,11 @@ class Output:
         Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True).print(
             printable(text), style=style
         )
+
+    def more(self, found: Sequence[Any], limit: int) -> None:
+        """Say how to go on where a list may have been cut at its limit; its values have ids."""
+        if not self.as_json and len(found) >= limit:
+            self.note(f"There may be more: --after {found[-1].id}")
 
     def error(self, error: EbbtideError) -> None:
         """An error: its one JSON shape on standard output, or a line and the remedy on standard error."""
@@ -140,6 +147,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(inner) for inner in cast("Sequence[Any]", value)]
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun, whose plural ends in s or ies where none is given."""
+    plural = many or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
+    return f"{number:,} {one if number == 1 else plural}"
 
 
 def printable(text: str) -> str:

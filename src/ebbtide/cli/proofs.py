@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import given_only, narrowing_options, parse_json, step_by_step, tag_filter, with_store
-from ebbtide.cli.output import json_text, line, paragraph
+from ebbtide.cli.output import counted, json_text, line, paragraph
 from ebbtide.cli.transfers import whole_file
 from ebbtide.errors import InvalidInput
 
@@ -110,7 +110,7 @@ async def erase_tenant(memory: AsyncEbbtide, out: Output, confirm: str) -> None:
 
 def show_erasure(console: Console, erased: Erasure) -> None:
     """How much went, and where the proof is."""
-    line(console, ("erased", GOOD), f"  {erased.memories:,} memories  receipt {erased.receipt_id}")
+    line(console, ("erased", GOOD), f"  {counted(erased.memories, 'memory')}  receipt {erased.receipt_id}")
 
 
 @click.group(short_help="Legal holds: place, list, release.")
@@ -177,7 +177,7 @@ async def list_receipts(memory: AsyncEbbtide, out: Output, **asked: Any) -> None
 def show_receipts(console: Console, found: list[Receipt | Erasure]) -> None:
     """A line for each receipt: its number and id, when, and what it is about."""
     for one in found:
-        about = f"memory {one.id}" if one.subject == "memory" else f"{one.subject}, {one.memories:,} memories"
+        about = f"memory {one.id}" if one.subject == "memory" else f"{one.subject}, {counted(one.memories, 'memory')}"
         line(console, f"{one.number:>6}  {one.receipt_id}  ", (f"{one.forgotten_at:%Y-%m-%d}  ", "dim"), about)
 
 
@@ -260,7 +260,9 @@ async def verify_audit(memory: AsyncEbbtide, out: Output) -> None:
 def show_check(console: Console, found: AuditCheck) -> None:
     """The verdict, what it is about, and the digest to keep elsewhere."""
     show_verdict(console, found.problems)
-    paragraph(console, f"  {found.rows:,} rows in {found.seals:,} seals, {found.unsealed:,} not sealed yet")
+    paragraph(
+        console, f"  {counted(found.rows, 'row')} in {counted(found.seals, 'seal')}, {found.unsealed:,} not sealed yet"
+    )
     if found.head is not None:
         paragraph(console, (f"  head {found.head}", "dim"))
 
@@ -276,7 +278,8 @@ async def export_audit(memory: AsyncEbbtide, out: Output, file: str | None) -> N
     with whole_file(file) as stream:
         count = await write_audit(memory, stream)
     out.answer(
-        {"file": file, "records": count}, lambda console: line(console, ("exported", GOOD), f"  {count:,} records")
+        {"file": file, "records": count},
+        lambda console: line(console, ("exported", GOOD), f"  {counted(count, 'record')}"),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.options import asked_options, tag_filter, text_of, with_store
-from ebbtide.cli.output import json_text, line, paragraph, printable
+from ebbtide.cli.output import counted, json_text, line, paragraph, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +36,18 @@ async def recall(memory: AsyncEbbtide, out: Output, query: str | None, trace: bo
     for warning in recalled.warnings:
         out.note(warning, style="yellow")
     out.answer(recalled, lambda console: show_recall(console, recalled))
+    if not recalled.hits and not out.as_json:
+        for namespace in asked["namespaces"]:
+            await hint_below(memory, out, namespace)
+
+
+async def hint_below(memory: AsyncEbbtide, out: Output, namespace: str) -> None:
+    """Say how to read below a namespace that holds nothing itself, where something lies there."""
+    if "*" in namespace or await memory.browse(namespaces=namespace, limit=1):
+        return
+    below = f"{namespace}.*"
+    if await memory.browse(namespaces=below, limit=1):
+        out.note(f"Nothing lies in exactly {namespace}; --namespace '{below}' reads what lies below it.")
 
 
 def show_recall(console: Console, recalled: Recall) -> None:
@@ -81,7 +93,10 @@ def show_trace(console: Console, trace: Trace) -> None:
     """How the search went: its route, its words, its steps, and every candidate that was dropped."""
     steps = ", ".join(f"{name} {value:.1f} ms" for name, value in trace.milliseconds.items())
     console.print()
-    line(console, (f"{trace.profile} over {trace.scope_rows:,} memories, {trace.route}: {steps}", "dim"))
+    line(
+        console,
+        (f"{trace.profile} over {counted(trace.scope_rows, 'memory')}, {trace.route}: {steps}", "dim"),
+    )
     line(console, (f"words: {' '.join(trace.words)}", "dim"))
     if trace.queries:
         line(console, (f"queries: {' · '.join(trace.queries)}", "dim"))
@@ -89,7 +104,13 @@ def show_trace(console: Console, trace: Trace) -> None:
     if trace.routing is not None:
         routing = trace.routing
         about = ", ".join(routing.types) or "no type"
-        line(console, (f"routing: {about}, {routing.entities} entities: {routing.outcome.replace('_', ' ')}", "dim"))
+        line(
+            console,
+            (
+                f"routing: {about}, {counted(routing.entities, 'entity')}: {routing.outcome.replace('_', ' ')}",
+                "dim",
+            ),
+        )
     for id_ in trace.resurrected:
         line(console, (f"brought back to life {id_}", "dim"))
     for drop in trace.drops:
@@ -112,12 +133,11 @@ def _short(value: float | str | None) -> str:
 async def context(memory: AsyncEbbtide, out: Output, query: str | None, **asked: Any) -> None:
     """Print a block of memories for QUERY, to stand at the end of the last user message."""
     block = await memory.context(text_of(query, "query"), **tag_filter(asked))
+    left_out = counted(len(block.omitted), "memory was left out", "memories were left out")
     if block.omitted and not block.ids:
-        out.note(
-            f"Nothing fits into {block.budget} tokens; {len(block.omitted)} memories were left out.", style="yellow"
-        )
+        out.note(f"Nothing fits into {block.budget} tokens; {left_out}.", style="yellow")
     elif block.omitted:
-        out.note(f"{len(block.omitted)} memories were left out; --json tells why.")
+        out.note(f"{left_out}; --json tells why.")
     text = block.text if block.style == "text" else json_text(block.message)
     # On a terminal the block is made harmless; a pipe gets it as it is.
     out.answer(block, lambda console: out.write((printable(text) if console.is_terminal else text) + "\n"))

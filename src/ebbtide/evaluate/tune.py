@@ -83,7 +83,12 @@ async def tune_on(
     if not scopes:
         raise InvalidInput("Tuning needs scopes.", field="scopes", remedy="Give at least one.")
     if measurable < FEWEST:
-        raise too_few(measurable, "questions with evidence", f"Write {FEWEST - measurable} more questions.")
+        raise too_few(
+            measurable,
+            "question",
+            "with evidence",
+            f"Write {FEWEST - measurable} more question{'s' if FEWEST - measurable > 1 else ''}.",
+        )
     opened = remembered(scopes, embedder=embedder, reranker=None, store=store, settings=settings, progress=progress)
     async with opened as (engine, loaded, _):
         asked = await _gather(engine, loaded, profile, measurable, progress)

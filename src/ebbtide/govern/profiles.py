@@ -88,7 +88,7 @@ async def _find(engine: Engine, caller: Caller, name: str) -> Profile:
         raise NotFound(
             f"There is no profile {shown(name, 64)}.",
             field="profile",
-            remedy="List the profiles to see which there are.",
+            remedy=f"Use {', '.join((*PRESETS, *STRATEGIES))}, or one of your own that the list has.",
         )
     return STRATEGIES[name]
 

@@ -67,9 +67,10 @@ def check_tunable(knobs: Knobs, profile: Profile) -> None:
         )
 
 
-def too_few(usable: int, what: str, remedy: str) -> NotTuned:
-    """The refusal where there are fewer queries than a fit needs."""
-    return NotTuned(f"There are {usable} {what} to learn from, and {FEWEST} are needed.", remedy=remedy)
+def too_few(usable: int, one: str, what: str, remedy: str) -> NotTuned:
+    """The refusal where there are fewer queries than a fit needs: `one` is their noun, `what` says which count."""
+    some = f"is 1 {one}" if usable == 1 else f"are {usable} {one}s"
+    return NotTuned(f"There {some} {what} to learn from, and {FEWEST} are needed.", remedy=remedy)
 
 
 def make_tuned(base: Profile, knobs: Knobs, fit: Fit, *, source: str, queries: int, seed: int, at: datetime) -> Tuned:
