@@ -164,3 +164,20 @@ def test_an_interrupted_call_is_cancelled(open_store: Opener) -> None:
     assert memory.browse() == []
     memory.close()
     assert time.monotonic() - began < 30
+
+
+def test_what_comes_back_prints_in_lines(memory: Ebbtide) -> None:
+    text = "The ferry\nleaves  at seven " + "and carries bicycles " * 20
+    memory.remember(text, entities=[{"name": "Bergen", "type": "PLACE"}])
+    memory.remember("A ferry is blue")
+    answer = memory.recall("ferry blue")
+    assert str(answer) == "\n".join(str(hit) for hit in answer)
+    lines = {line.partition(" ")[2]: line.partition(" ")[0] for line in str(answer).splitlines()}
+    beginning = "The ferry leaves at seven and carries bicycles and carries bicycles and carries…"
+    assert set(lines) == {"A ferry is blue", beginning}
+    assert lines["A ferry is blue"] == f"{answer[0].relevance:.2f}"
+    assert len(beginning) == 80
+    assert {str(hit.memory) for hit in answer} == set(lines)
+    assert str(memory.entities.list()[0]) == "Bergen (PLACE), 1 facts"
+    assert str(memory.scoped(tenant="empty").recall("ferry")) == "nothing"
+    assert repr(answer).startswith("Recall(hits=(Hit(id=")

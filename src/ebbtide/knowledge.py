@@ -73,6 +73,9 @@ class Entity(Value):
     page: UUID | None = None
     created_at: datetime
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.type}), {self.facts:,} facts"
+
 
 class Side(Value):
     """One of the two between which a relation holds."""

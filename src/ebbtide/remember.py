@@ -38,7 +38,7 @@ from ebbtide.write.origins import note_origins
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.relate import check_compared, relate
 from ebbtide.write.rows import Row, from_draft, insert
-from ebbtide.write.screen import screen
+from ebbtide.write.screen import KEPT, screen
 from ebbtide.write.stale import hide_pages
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
 from ebbtide.write.tokens import count_tokens
@@ -436,7 +436,11 @@ async def write_down(
 ) -> None:
     """The audit of what was written, and the answers a retry shall be given."""
     written = [
-        (answer.memory, {"outcome": answer.outcome, "dropped": list(answer.warnings)}, kinds)
+        (
+            answer.memory,
+            {"outcome": answer.outcome, "dropped": [one for one in answer.warnings if not one.startswith(KEPT)]},
+            kinds,
+        )
         for answer, kinds in zip((answers[place] for place in batch.places), batch.personal_data, strict=True)
     ]
     entries: list[tuple[UUID | None, dict[str, Any]]] = [

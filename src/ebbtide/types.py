@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from ebbtide.routed import Routing
-from ebbtide.values import Given, Value
+from ebbtide.values import Given, Listed, Spoken, Value
 
 __all__ = [
     "INTENTS",
@@ -181,7 +181,7 @@ class Draft(Given):
     relation: Any = None
 
 
-class Memory(Value):
+class Memory(Spoken):
     """One remembered statement with everything the store knows of it. Times are UTC."""
 
     id: UUID
@@ -222,7 +222,7 @@ class Memory(Value):
 
 
 class Remembered(Value):
-    """What became of one draft: the outcome, the memory it led to, and warnings about what was left out.
+    """What became of one draft: the outcome, the memory it led to, and warnings of what was left out, or is personal data.
 
     `memory` is None where the draft was dropped for the personal data in it, and for an echo of what is not there.
     `related` are the memories that a near duplicate nearly repeats, that a conflict is with, or that were superseded
@@ -284,7 +284,7 @@ class TagFilter(Given):
     exact: tuple[str, ...] | None = None
 
 
-class Hit(Value):
+class Hit(Spoken):
     """One memory that came back.
 
     `similarity` is what the vector search measured, in [0, 1], None for a row without a vector, and for one that only
@@ -379,7 +379,7 @@ class Trace(Value):
     milliseconds: dict[str, float] = Field(default_factory=dict)
 
 
-class Recall(Value):
+class Recall(Listed):
     """The answer to a recall; iterates over its hits, best first.
 
     `intent` is what the query was understood to want; as JSON, only the trace tells it. `recall_id` names the recall in

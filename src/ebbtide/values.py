@@ -9,13 +9,33 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from ebbtide.errors import InvalidInput
 from ebbtide.text import shown
 
-__all__ = ["Given", "Value", "refusal"]
+__all__ = ["Given", "Listed", "Spoken", "Value", "refusal"]
+
+LONGEST_LINE = 80
 
 
 class Value(BaseModel):
     """A value that comes out of the engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Spoken(Value):
+    """A value that says something: `str()` is its beginning in one line, behind its relevance where it has one."""
+
+    def __str__(self) -> str:
+        said: Any = self
+        line = " ".join(said.content.split())
+        line = line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+        return f"{said.relevance:.2f} {line}" if hasattr(said, "relevance") else line
+
+
+class Listed(Value):
+    """A value of several others: `str()` is a line of each."""
+
+    def __str__(self) -> str:
+        hits: Any = self
+        return "\n".join(map(str, hits)) or "nothing"
 
 
 class Given(Value):

@@ -141,3 +141,14 @@ def test_a_revision_passes_the_screen(memory: Ebbtide, owner: Connection) -> Non
     memory.rules.remove(str(rule.id))
     memory.revise(stored.id, TEXT)
     assert owner.execute("SELECT personal_data FROM memory").fetchall() == [(["email"],)]
+
+
+def test_a_write_says_which_kinds_were_kept_and_never_the_values(memory: Ebbtide, owner: Any) -> None:
+    text = "Her card number is 4111 1111 1111 1111 and mail ann@x.org"
+    stored = memory.remember(text)
+    assert (stored.outcome, stored.warnings) == ("stored", ("personal data was kept: email, card",))
+    assert memory.remember("The ferry leaves at seven").warnings == ()
+    memory.rules.add("vector.open", personal_data="allow")
+    assert memory.remember(f"{text} again", namespace="vector.open").warnings == ()
+    details = [row[0] for row in owner.execute("SELECT detail FROM audit WHERE action = 'write'").fetchall()]
+    assert all("kept" not in str(detail) and "4111" not in str(detail) for detail in details)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from ebbtide.govern.rules import RuleBook
     from ebbtide.write.validate import Checked
 
-__all__ = ["Screened", "admitted", "screen"]
+__all__ = ["KEPT", "Screened", "admitted", "screen"]
+
+KEPT = "personal data was kept"
+"""How the warning begins that tells which kinds a text holds, where nothing is laid down for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ def screen(draft: Checked, rules: RuleBook) -> Screened:
         return Screened(redacted(draft))
     if mode == "drop" or mode == "quarantine":
         return Screened(draft, kinds, mode)
+    if mode is None:
+        draft = replace(draft, warnings=(*draft.warnings, f"{KEPT}: {', '.join(kinds)}"))
     return Screened(draft, kinds)
 
 
