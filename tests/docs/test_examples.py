@@ -1,4 +1,4 @@
-"""Every Python example of the README and of docs/ runs, as a newcomer would run it: in an empty folder."""
+"""Every Python example of the README and of docs/ runs, as a newcomer runs it: in an empty folder, and again."""
 
 from __future__ import annotations
 
@@ -24,4 +24,5 @@ def test_the_example_runs(example: str, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EBBTIDE_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("EBBTIDE_EMBEDDER", "fake")
-    exec(compile(example, "example", "exec"), {"__name__": "__main__"})
+    for _ in range(2):
+        exec(compile(example, "example", "exec"), {"__name__": "__main__"})
