@@ -100,7 +100,7 @@ async def ingest(
     if check_flag(sync, "sync") and (path is None or not path.is_dir()):
         raise InvalidInput("Only a folder can be synchronised.", field="sync", remedy="Give the folder itself.")
     if token is not None and not sync:
-        raise InvalidInput("A token confirms a sync.", field="token", remedy="Give sync=True with it.")
+        raise InvalidInput("A token confirms a sync.", field="token", remedy="Ask for a sync with it.")
     namespace = write_root(namespace, caller)
     if given is not None or path is None:
         return await _ingest_text(engine, caller, given or "", name, namespace, plan, progress)
@@ -145,7 +145,7 @@ def source_of(source: Any, text: Any) -> tuple[Path | None, str | None]:
         raise InvalidInput(
             f"There is no file or folder {readable(str(path))[:200]!r}.",
             field="source",
-            remedy="Check the path; give what is no path as text=….",
+            remedy="Check the path; what is no path is given as a text.",
         )
     return path, None
 
@@ -308,13 +308,15 @@ def check_token(token: Any, gone: Sequence[Document], now: datetime) -> None:
     """
     seconds = token.partition("-")[0] if isinstance(token, str) else ""
     if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > len("99999999999"):
-        raise InvalidInput("That is no token.", field="token", remedy="Look with sync=True first, and give its token.")
+        raise InvalidInput(
+            "That is no token.", field="token", remedy="Look by a sync without a token first, and give its token."
+        )
     ends = now + timedelta(seconds=int(seconds) - now.timestamp())
     if ends <= now or not hmac.compare_digest(make_token(gone, ends).encode(), token.encode(errors="replace")):
         raise Conflict(
             "Other files are gone than the look saw, or it was too long ago.",
             field="token",
-            remedy="Look again with sync=True; nothing was forgotten.",
+            remedy="Look again by a sync without a token; nothing was forgotten.",
         )
 
 

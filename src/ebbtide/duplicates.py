@@ -197,14 +197,14 @@ def check_token(token: Any, found: Found, now: datetime, texts: Sequence[str] = 
         raise InvalidInput(
             "A consolidation needs the token of a dry run.",
             field="token",
-            remedy="Call with dry_run=True, look at what would be merged, and repeat with its token.",
+            remedy="Look first by a dry run at what would be merged, and repeat with its token.",
         )
     ends = now + timedelta(seconds=int(seconds) - now.timestamp())
     if ends <= now:
-        raise Conflict("The token has expired.", field="token", remedy="Look again with dry_run=True.")
+        raise Conflict("The token has expired.", field="token", remedy="Look again by a dry run.")
     if not hmac.compare_digest(token_of(found, ends, texts).encode(), token.encode(errors="replace")):
         raise Conflict(
             "There is something else to merge than the dry run saw.",
             field="token",
-            remedy="Look again with dry_run=True; nothing was merged.",
+            remedy="Look again by a dry run; nothing was merged.",
         )

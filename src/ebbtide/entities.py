@@ -141,7 +141,7 @@ async def resolve_entity(
         seen = await entities_seen(engine, transaction, scope, [id_], owner=owner)
         if id_ in seen:
             return seen[id_]
-        raise NotFound(f"There is no entity {id_}.", field=field, remedy="See entities.list for those there are.")
+        raise NotFound(f"There is no entity {id_}.", field=field, remedy="List the entities to see those there are.")
     name = check_name(entity, field)
     wanted = None if type_ is None else check_type(type_, "type")
     found = [one for one in await find(transaction, scope.caller, [name]) if wanted is None or one.type == wanted]
@@ -152,7 +152,7 @@ async def resolve_entity(
         return own[0]
     if not own:
         raise NotFound(
-            f"There is no entity called {shown(name)}.", field=field, remedy="See entities.list for those there are."
+            f"There is no entity called {shown(name)}.", field=field, remedy="List the entities to see those there are."
         )
     raise Conflict(
         f"{len(own)} entities are called {shown(name)}: {', '.join(f'{one.id} ({one.type})' for one in own[:5])}.",
@@ -176,7 +176,7 @@ def _check_names(entity: Entity, names: Sequence[str], field: str) -> None:
     """Whether an entity has these names as far as the caller may see them."""
     seen = {fold_name(name) for name in (entity.name, *entity.aliases)}
     if not {fold_name(name) for name in names} <= seen:
-        raise NotFound("The entity has no such name.", field=field, remedy="See entities.get for the names it has.")
+        raise NotFound("The entity has no such name.", field=field, remedy="Show the entity to see the names it has.")
 
 
 def _as_id(entity: Any) -> UUID | None:

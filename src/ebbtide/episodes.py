@@ -45,7 +45,7 @@ async def in_chat(
         caller = await rebound(engine, replace(caller, branch=None), verb=verb, chat=chat)
     if caller.chat is None:
         await authorise(engine, caller, *scopes, verb=verb)
-        raise InvalidInput("There is no chat.", field="chat", remedy="Name one, or use a handle with a chat.")
+        raise InvalidInput("There is no chat.", field="chat", remedy="Say which chat is meant.")
     return caller if branch is None else check_caller(replace(caller, branch=branch))
 
 
@@ -145,7 +145,9 @@ async def _read_fork(transaction: Transaction, caller: Caller, branch: str, turn
     )
     if row is None:
         raise NotFound(
-            f"The chat has no turn {turn}.", field="at", remedy="Give the id of a turn that episodes.transcript lists."
+            f"The chat has no turn {turn}.",
+            field="at",
+            remedy="Give the id of a turn that the transcript of the chat shows.",
         )
     return row
 

@@ -120,7 +120,7 @@ async def forget_where(
             raise InvalidInput(
                 "The filter is empty: it would meet everything.",
                 field="filter",
-                remedy="Say which memories are meant; erase_user and erase_tenant forget all of one.",
+                remedy="Say which memories are meant; everything of a user or a tenant goes by erasing it.",
             )
         if dry_run:
             return await _preview(engine, scope, named, now)
@@ -179,7 +179,7 @@ async def _preview_query(
         raise InvalidInput(
             "A query finds what is near, which may not be what is meant.",
             field="query",
-            remedy="Look at the candidates with dry_run=True, and repeat with the ids of those to forget.",
+            remedy="Look at the candidates by a dry run, and repeat with the ids of those to forget.",
         )
     check_known(narrowed, ASKED)
     hits = hits_of(await search(engine, caller, query, **narrowed))
@@ -214,7 +214,7 @@ async def _forget_matching(
         receipts = await forget_all(transaction, caller, named, now, operation="forget where")
         met = set(named)
         if [(one.id, one.revision - 1) for one in receipts if one.id in met] != matched:
-            raise Conflict("A memory changed at this moment.", field="token", remedy="Look again with dry_run=True.")
+            raise Conflict("A memory changed at this moment.", field="token", remedy="Look again by a dry run.")
     engine.scopes.forget(caller.tenant)
     engine.reranks.forget(caller.tenant)
     return Forgetting(

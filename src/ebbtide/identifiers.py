@@ -60,9 +60,7 @@ def parse_id(value: Any, field: str) -> UUID:
             return UUID(value)
     except ValueError:
         pass
-    raise InvalidInput(
-        f"{field} is not an id: {shown(value)}.", field=field, remedy="Give the UUID that remember returned."
-    )
+    raise InvalidInput(f"{field} is not an id: {shown(value)}.", field=field, remedy="Give it as it was shown, a UUID.")
 
 
 def document_of(source: str | None) -> UUID | None:

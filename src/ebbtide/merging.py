@@ -339,7 +339,7 @@ def read_texts(token: Any) -> dict[UUID, str]:
     wrong = InvalidInput(
         "A consolidation by a model needs the token of a dry run by a model.",
         field="token",
-        remedy="Call with dry_run=True, look at what would be merged, and repeat with its token.",
+        remedy="Look first by a dry run at what would be merged, and repeat with its token.",
     )
     if not isinstance(token, str):
         raise wrong

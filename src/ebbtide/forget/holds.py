@@ -54,7 +54,7 @@ def covers_of(
         return {"user": check_caller(Caller(caller.tenant, caller.agent, user)).user}
     if is_empty(make_scope(caller, now, **narrowing), None) and "namespaces" not in narrowing:
         raise InvalidInput(
-            "The filter is empty.", field="filter", remedy='Say what is held, or namespaces="*" for all.'
+            "The filter is empty.", field="filter", remedy="Say what is held, or the namespaces * for all."
         )
     kept: dict[str, Any] = {
         name: value if isinstance(value, str | Mapping) else list(check_texts(value, name))

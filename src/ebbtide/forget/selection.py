@@ -86,14 +86,14 @@ def check_token(
         raise InvalidInput(
             "Forgetting by a filter needs the token of a dry run.",
             field="token",
-            remedy="Call with dry_run=True, look at what would go, and repeat with its token.",
+            remedy="Look first by a dry run at what would go, and repeat with its token.",
         )
     ends = now + timedelta(seconds=int(seconds) - now.timestamp())
     if ends <= now:
-        raise Conflict("The token has expired.", field="token", remedy="Look again with dry_run=True.")
+        raise Conflict("The token has expired.", field="token", remedy="Look again by a dry run.")
     if not hmac.compare_digest(make_token(scope, ids, matched, ends).encode(), token.encode(errors="replace")):
         raise Conflict(
             "What the filter meets is not what the dry run saw.",
             field="token",
-            remedy="Look again with dry_run=True; nothing was forgotten.",
+            remedy="Look again by a dry run; nothing was forgotten.",
         )

@@ -179,7 +179,7 @@ async def _grant(engine: Engine, caller: Caller, remembered: bool) -> Grant:
         raise Forbidden(
             f"The agent {caller.agent!r} has no policy.",
             field="agent",
-            remedy="Set one with policies.set; Policy.default() is its user's own memory.",
+            remedy="Set a policy for it; the default one is its user's own memory.",
         )
     grant = grant_of(stored, caller)
     engine.governance.put(caller.tenant, stored.revision, key, grant)

@@ -35,7 +35,7 @@ async def branch_of(transaction: Transaction, caller: Caller) -> str:
         raise NotFound(
             f"The chat {caller.chat!r} has no branch {branch!r}.",
             field="branch",
-            remedy="Make it with episodes.fork, or take one that episodes.branches lists.",
+            remedy="Fork it first, or take one of the branches that the chat has.",
         )
     return branch
 

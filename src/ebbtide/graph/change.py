@@ -68,7 +68,7 @@ async def read_rows(transaction: Transaction, caller: Caller, *ids: UUID) -> lis
     for id_ in ids:
         if id_ not in found or found[id_].merged_into is not None:
             raise NotFound(
-                f"There is no entity {id_}.", field="entity", remedy="See entities.list for those there are."
+                f"There is no entity {id_}.", field="entity", remedy="List the entities to see those there are."
             )
     return [found[id_] for id_ in ids]
 
@@ -150,7 +150,7 @@ async def split(
 def not_mentioned(memory_id: UUID) -> NotFound:
     """What is said of a memory that does not mention an entity, or that the caller may not see."""
     return NotFound(
-        f"The memory {memory_id} does not mention it.", field="memories", remedy="See entities.get for its facts."
+        f"The memory {memory_id} does not mention it.", field="memories", remedy="Show the entity to see its facts."
     )
 
 
@@ -234,7 +234,11 @@ async def undo(transaction: Transaction, caller: Caller, change_id: UUID, now: d
     """
     row = await transaction.one("graph.change", tenant=caller.tenant, agent=caller.agent, id=change_id)
     if row is None:
-        raise NotFound(f"There is no change {change_id}.", field="change_id", remedy="See entities.changes.")
+        raise NotFound(
+            f"There is no change {change_id}.",
+            field="change_id",
+            remedy="List the changes of entities to see which there are.",
+        )
     id_, operation, entity, counterpart, before, created, undone, items = row
     if undone is not None:
         raise Conflict("The change was undone already.", field="change_id", remedy="Nothing is left to do.")
@@ -330,7 +334,7 @@ def _of_name(names: Sequence[Name], alias: str) -> Name:
     for name in names:
         if name.hash == digest and not name.removed:
             return name
-    raise NotFound("The entity has no such name.", field="alias", remedy="See entities.get for the names it has.")
+    raise NotFound("The entity has no such name.", field="alias", remedy="Show the entity to see the names it has.")
 
 
 async def _give(transaction: Transaction, caller: Caller, known: Known, name: str, now: datetime) -> UUID:

@@ -46,9 +46,7 @@ def session_of(caller: Caller) -> str:
         InvalidInput: it has none.
     """
     if caller.session is None:
-        raise InvalidInput(
-            "The handle has no session.", field="session", remedy="Give it one, as in scoped(session=…)."
-        )
+        raise InvalidInput("The handle has no session.", field="session", remedy="Say which session is meant.")
     return caller.session
 
 
