@@ -144,7 +144,7 @@ def test_a_revision_passes_the_screen(memory: Ebbtide, owner: Connection) -> Non
 
 
 def test_a_write_says_which_kinds_were_kept_and_never_the_values(memory: Ebbtide, owner: Any) -> None:
-    text = "Her card number is 4111 1111 1111 1111 and mail ann@x.org"
+    text = "Her card number is 4111 1111 1111 1111 and mail ann@example.org"
     stored = memory.remember(text)
     assert (stored.outcome, stored.warnings) == ("stored", ("personal data was kept: email, card",))
     assert memory.remember("The ferry leaves at seven").warnings == ()
