@@ -8,13 +8,12 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.errors import Conflict, InvalidInput
+from ebbtide.errors import Conflict
 from ebbtide.forget.holds import held_among
-from ebbtide.forget.selection import TOKEN_LIFE
+from ebbtide.forget.selection import TOKEN_LIFE, confirmed_until
 from ebbtide.govern.access import check_changeable
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.graph.write import Writing, store_writing
@@ -48,7 +47,6 @@ __all__ = [
 ]
 
 EXCERPT_CHARACTERS = 200
-LONGEST_MOMENT = len("99999999999")
 
 Plan = dict[UUID, list[UUID]]
 """The memories that stay, and those that each takes the place of."""
@@ -192,16 +190,7 @@ def check_token(token: Any, found: Found, now: datetime, texts: Sequence[str] = 
         InvalidInput: it is no token.
         Conflict: it has expired, or there is something else to merge now.
     """
-    seconds = token.partition("-")[0] if isinstance(token, str) else ""
-    if not isinstance(token, str) or not (seconds.isascii() and seconds.isdigit()) or len(seconds) > LONGEST_MOMENT:
-        raise InvalidInput(
-            "A consolidation needs the token of a dry run.",
-            field="token",
-            remedy="Look first by a dry run at what would be merged, and repeat with its token.",
-        )
-    ends = now + timedelta(seconds=int(seconds) - now.timestamp())
-    if ends <= now:
-        raise Conflict("The token has expired.", field="token", remedy="Look again by a dry run.")
+    ends = confirmed_until(token, now, "A consolidation", "what would be merged")
     if not hmac.compare_digest(token_of(found, ends, texts).encode(), token.encode(errors="replace")):
         raise Conflict(
             "There is something else to merge than the dry run saw.",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import ConfigDict, Field
 
-from ebbtide.values import refusal
+from ebbtide.values import Given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,22 +17,14 @@ __all__ = ["Settings"]
 PREFIX = "EBBTIDE_"
 
 
-class Settings(BaseModel):
+class Settings(Given):
     """What a deployment decides. Every field can be set by the environment variable `EBBTIDE_<FIELD>`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _refuse(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        try:
-            return handler(data)
-        except ValidationError as error:
-            refused = refusal(cls, error)
-            name = refused.field
-            if name in cls.model_fields:
-                refused.remedy = f"Correct {PREFIX}{name.upper()} in the environment or the keyword {name}."
-            raise refused from error
+    def remedy_for(cls, field: str) -> str:
+        return f"Correct {PREFIX}{field.upper()} in the environment or the keyword {field}."
 
     store: str = Field(
         default="./ebbtide-store",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from ebbtide.errors import InvalidInput
 from ebbtide.text import shown
 
-__all__ = ["Given", "Listed", "Spoken", "Value", "refusal"]
+__all__ = ["Given", "Listed", "Spoken", "Value"]
 
 LONGEST_LINE = 80
 
@@ -53,8 +53,13 @@ class Given(Value):
         except ValidationError as error:
             raise refusal(cls, error) from error
 
+    @classmethod
+    def remedy_for(cls, field: str) -> str:
+        """How to correct one of its fields."""
+        return f"Correct {field}."
 
-def refusal(model: type[BaseModel], error: ValidationError) -> InvalidInput:
+
+def refusal(model: type[Given], error: ValidationError) -> InvalidInput:
     """What is wrong with the first field of a value that is not acceptable; nothing of the value enters the message."""
     found = error.errors(include_url=False, include_input=False)
     # An unknown field is likelier the mistake than a missing one that it was meant to be.
@@ -65,5 +70,5 @@ def refusal(model: type[BaseModel], error: ValidationError) -> InvalidInput:
     elif first["type"] == "missing":
         message, remedy = f"{name} needs {field}.", f"Give {field}."
     else:
-        message, remedy = f"{field} is not acceptable: {first['msg']}.", f"Correct {field}."
+        message, remedy = f"{field} is not acceptable: {first['msg']}.", model.remedy_for(field)
     return InvalidInput(message, field=field, remedy=remedy)

@@ -22,10 +22,20 @@ if TYPE_CHECKING:
 
     from ebbtide.read.scope import Scope
 
-__all__ = ["TOKEN_LIFE", "check_ids", "check_token", "filter_form", "is_empty", "make_token", "user_patterns"]
+__all__ = [
+    "TOKEN_LIFE",
+    "check_ids",
+    "check_token",
+    "confirmed_until",
+    "filter_form",
+    "is_empty",
+    "make_token",
+    "user_patterns",
+]
 
 TOKEN_LIFE = timedelta(minutes=15)
 MOST_IDS = 100_000
+LONGEST_MOMENT = len("99999999999")
 UNRELATED = ("now", "valid_at", "as_of", "with_superseded")
 
 
@@ -72,6 +82,26 @@ def make_token(scope: Scope, ids: Sequence[UUID] | None, matched: Sequence[tuple
     return f"{seconds}-{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+def confirmed_until(token: Any, now: datetime, deed: str, seen: str) -> datetime:
+    """The moment until which the token of a dry run of `deed`, which showed what is `seen`, confirms it.
+
+    Raises:
+        InvalidInput: it is no token.
+        Conflict: it has expired.
+    """
+    seconds = token.partition("-")[0] if isinstance(token, str) else ""
+    if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > LONGEST_MOMENT:
+        raise InvalidInput(
+            f"{deed} needs the token of a dry run.",
+            field="token",
+            remedy=f"Look first by a dry run at {seen}, and repeat with its token.",
+        )
+    ends = now + timedelta(seconds=int(seconds) - now.timestamp())
+    if ends <= now:
+        raise Conflict("The token has expired.", field="token", remedy="Look again by a dry run.")
+    return ends
+
+
 def check_token(
     token: Any, scope: Scope, ids: Sequence[UUID] | None, matched: Sequence[tuple[UUID, int]], now: datetime
 ) -> None:
@@ -81,16 +111,7 @@ def check_token(
         InvalidInput: it is no token.
         Conflict: it has expired, or other memories, or other revisions of them, meet the filter now.
     """
-    seconds = token.partition("-")[0] if isinstance(token, str) else ""
-    if not isinstance(token, str) or not (seconds.isascii() and seconds.isdigit()) or len(seconds) > len("99999999999"):
-        raise InvalidInput(
-            "Forgetting by a filter needs the token of a dry run.",
-            field="token",
-            remedy="Look first by a dry run at what would go, and repeat with its token.",
-        )
-    ends = now + timedelta(seconds=int(seconds) - now.timestamp())
-    if ends <= now:
-        raise Conflict("The token has expired.", field="token", remedy="Look again by a dry run.")
+    ends = confirmed_until(token, now, "Forgetting by a filter", "what would go")
     if not hmac.compare_digest(make_token(scope, ids, matched, ends).encode(), token.encode(errors="replace")):
         raise Conflict(
             "What the filter meets is not what the dry run saw.",

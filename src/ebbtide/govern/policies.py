@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
     StrictBool,
-    ValidationError,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from ebbtide.checks import LONGEST_WORD, check_text, check_texts
-from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import TEMPLATE, check_pattern
 from ebbtide.rank.profile import MAXIMUM_LIMIT
 from ebbtide.types import Grant
+from ebbtide.values import Given
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -62,7 +59,7 @@ Source = Literal["task", "agent", "default"]
 Patterns = Sequence[str]
 
 
-class Policy(BaseModel):
+class Policy(Given):
     """What an agent may read and write, or where a task of it differs.
 
     A field that is left out, empty or "inherit" falls back: a task's to the agent's, the agent's to the default.
@@ -83,8 +80,6 @@ class Policy(BaseModel):
     Raises:
         InvalidInput: a field is not acceptable; the error names it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     read: Patterns | None = None
     tool_read: Patterns | None = None
@@ -135,25 +130,9 @@ class Policy(BaseModel):
         given: object = value.strip() if isinstance(value, str) else value
         return None if given in ("", INHERIT, [], (), set()) else value
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _refuse(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        try:
-            return handler(data)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(str(step) for step in first["loc"]) or "policy"
-            if first["type"] == "extra_forbidden":
-                raise InvalidInput(
-                    f"A policy has no field {field!r}.",
-                    field=field,
-                    remedy=f"It has {', '.join(cls.model_fields)}.",
-                ) from error
-            raise InvalidInput(
-                f"{field} is not acceptable: {first['msg']}.",
-                field=field,
-                remedy="Correct that value, or leave it out to inherit it.",
-            ) from error
+    def remedy_for(cls, field: str) -> str:
+        return f"Correct {field}, or leave it out to inherit it."
 
 
 class EffectiveField(BaseModel):

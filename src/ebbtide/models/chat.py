@@ -15,7 +15,7 @@ from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
 from ebbtide.models.http import Connections, sendable_key
 from ebbtide.models.vectors import encodable
 
-__all__ = ["ChatModel", "Task", "ask_until", "create_chat_model", "read_answer"]
+__all__ = ["AsksChat", "ChatModel", "Task", "ask_until", "create_chat_model", "read_answer"]
 
 MOST_TOKENS = 200
 MOST_BYTES = 4_000_000
@@ -154,6 +154,22 @@ class Task:
     example: Example | None = None
     most_tokens: int = MOST_TOKENS
     most_bytes: int = MOST_BYTES
+
+
+class AsksChat:
+    """Whoever asks a chat model for one thing."""
+
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
+
+    @property
+    def name(self) -> str:
+        """`model:` and the model's name."""
+        return self._chat.name
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._chat.close()
 
 
 async def ask_until(chat: ChatModel, task: Task, data: Mapping[str, str], form: type[Answer]) -> Answer:

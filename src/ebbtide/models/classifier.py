@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from ebbtide.models.chat import ChatModel, create_chat_model, read_answer
+from ebbtide.models.chat import AsksChat, create_chat_model, read_answer
 
 __all__ = ["Classifier", "HttpClassifier", "Judgement", "create_classifier"]
 
@@ -45,23 +45,16 @@ class Verdict(BaseModel, strict=True, hide_input_in_errors=True):
     verdict: Judgement
 
 
-class HttpClassifier:
+class HttpClassifier(AsksChat):
     """A chat model behind an OpenAI-compatible endpoint, asked once for each pair.
 
     Nothing is sent again, since without an answer a conflict is simply left to a person.
     """
 
-    def __init__(self, chat: ChatModel) -> None:
-        self._chat = chat
-
     async def judge(self, older: str, newer: str) -> Judgement:
         """What the newer statement is to the older one; of each, at most 4,000 characters are sent."""
         pair = {"older": older[:LONGEST_STATEMENT], "newer": newer[:LONGEST_STATEMENT]}
         return read_judgement(await self._chat.ask(TASK, pair))
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._chat.close()
 
 
 def read_judgement(body: bytes) -> Judgement:

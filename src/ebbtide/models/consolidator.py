@@ -7,7 +7,7 @@ from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ebbtide.models.chat import ChatModel, Example, Task, ask_until, create_chat_model
+from ebbtide.models.chat import AsksChat, Example, Task, ask_until, create_chat_model
 
 __all__ = ["MOST_CHARACTERS", "Consolidator", "HttpConsolidator", "create_consolidator"]
 
@@ -59,29 +59,17 @@ class Consolidator(Protocol):
         ...
 
 
-class HttpConsolidator:
+class HttpConsolidator(AsksChat):
     """A chat model behind an OpenAI-compatible endpoint, asked once for each group of texts.
 
     It is told the schema of its answer where the server takes one. An answer that is no such JSON object is sent back
     with what is wrong, at most twice.
     """
 
-    def __init__(self, chat: ChatModel) -> None:
-        self._chat = chat
-
-    @property
-    def name(self) -> str:
-        """`model:` and the model's name."""
-        return self._chat.name
-
     async def merge(self, texts: Sequence[str]) -> str:
         """One text that says what all of them say."""
         notes = {f"note {number}": text for number, text in enumerate(texts, 1)}
         return (await ask_until(self._chat, TASK, notes, Merged)).text.strip()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._chat.close()
 
 
 def create_consolidator(

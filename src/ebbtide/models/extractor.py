@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ebbtide.errors import InvalidInput
 from ebbtide.findings import Findings, FoundFact, Name, Rejected
 from ebbtide.knowledge import ENTITY_TYPES, EntityType
-from ebbtide.models.chat import ChatModel, Task, ask_until, create_chat_model
+from ebbtide.models.chat import AsksChat, Task, ask_until, create_chat_model
 from ebbtide.text import UNSPACED
 
 __all__ = ["Extractor", "HttpExtractor", "create_extractor", "held_to"]
@@ -162,20 +162,12 @@ class Schema(_Strict):
 TASK = Task(TOLD, Schema, UNUSABLE, EXAMPLE, MOST_TOKENS, MOST_ANSWER_BYTES)
 
 
-class HttpExtractor:
+class HttpExtractor(AsksChat):
     """A chat model behind an OpenAI-compatible endpoint, asked once for each 8,000 characters of a text.
 
     It is told the schema of its answer where the server takes one. An answer that is no such JSON object is sent back
     with what is wrong, at most twice.
     """
-
-    def __init__(self, chat: ChatModel) -> None:
-        self._chat = chat
-
-    @property
-    def name(self) -> str:
-        """`model:` and the model's name."""
-        return self._chat.name
 
     async def extract(self, text: str, *, speaker: str | None, observed_at: datetime | None) -> Findings:
         """The facts and names of a text."""
@@ -188,10 +180,6 @@ class HttpExtractor:
             names = {**{name.text: name for name in found.names}, **names}
             rejected += found.rejected
         return Findings(tuple(facts), tuple(names.values()), tuple(rejected))
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._chat.close()
 
     async def _ask(self, piece: str, speaker: str | None, observed_at: datetime | None) -> Answer:
         data = {

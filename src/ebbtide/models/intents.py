@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from ebbtide.models.chat import ChatModel, create_chat_model, read_answer
+from ebbtide.models.chat import AsksChat, create_chat_model, read_answer
 from ebbtide.types import Intent
 
 __all__ = ["HttpIntentModel", "IntentModel", "create_intent_model"]
@@ -44,20 +44,13 @@ class Named(BaseModel, strict=True, hide_input_in_errors=True):
     intent: Intent
 
 
-class HttpIntentModel:
+class HttpIntentModel(AsksChat):
     """A chat model behind an OpenAI-compatible endpoint, asked once for each query; nothing is sent again."""
-
-    def __init__(self, chat: ChatModel) -> None:
-        self._chat = chat
 
     async def intent(self, query: str) -> Intent:
         """The intent of a query, of which at most 2,000 characters are sent."""
         body = await self._chat.ask(TASK, {"query": query[:LONGEST_QUERY]})
         return read_answer(body, Named, "The intent model's answer is not an intent.").intent
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._chat.close()
 
 
 def create_intent_model(

@@ -6,7 +6,7 @@ from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ebbtide.models.chat import ChatModel, Task, ask_until, create_chat_model
+from ebbtide.models.chat import AsksChat, Task, ask_until, create_chat_model
 
 __all__ = ["HttpSummariser", "Summariser", "Summary", "create_summariser"]
 
@@ -49,24 +49,17 @@ class Summariser(Protocol):
         ...
 
 
-class HttpSummariser:
+class HttpSummariser(AsksChat):
     """A chat model behind an OpenAI-compatible endpoint, asked once for each stretch of a conversation.
 
     An answer that is no such JSON object is sent back with what is wrong, at most twice.
     """
-
-    def __init__(self, chat: ChatModel) -> None:
-        self._chat = chat
 
     async def summarise(self, earlier: str, turns: str, words: int) -> Summary:
         """The summary gone on with; of the turns, at most 24,000 characters are sent."""
         said = {"summary": earlier[:LONGEST_SUMMARY], "turns": turns[:LONGEST_SENT]}
         task = Task(TOLD.format(words=words), Summary, UNUSABLE, most_tokens=MOST_TOKENS)
         return await ask_until(self._chat, task, said, Summary)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._chat.close()
 
 
 def create_summariser(
