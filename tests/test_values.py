@@ -16,6 +16,7 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: Draft(contnt="a"), "contnt", "content, namespace"),  # type: ignore[call-arg]
     (lambda: Draft(), "content", "Give content."),  # type: ignore[call-arg]
     (lambda: Draft(content="a", metadata=[1]), "metadata", "Correct metadata."),  # type: ignore[arg-type]
+    (lambda: Draft(content="a", labels=[["b"]]), "labels.0", "Correct labels.0."),  # type: ignore[list-item]
     (lambda: Draft.model_validate(["a"]), "draft", "Correct draft."),
     (lambda: TagFilter(any=[1]), "any.0", "Correct any.0."),  # type: ignore[list-item]
     (lambda: TagFilter(some=["a"]), "some", "any, all, none, exact"),  # type: ignore[call-arg]

@@ -64,7 +64,9 @@ def refusal(model: type[Given], error: ValidationError) -> InvalidInput:
     found = error.errors(include_url=False, include_input=False)
     # An unknown field is likelier the mistake than a missing one that it was meant to be.
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
-    name, field = model.__name__, ".".join(map(str, first["loc"])) or model.__name__.lower()
+    # Between the names of fields stand those of pydantic's own steps, such as `function-wrap[…]`.
+    steps = [str(step) for step in first["loc"] if "[" not in str(step)]
+    name, field = model.__name__, ".".join(steps) or model.__name__.lower()
     if first["type"] == "extra_forbidden":
         message, remedy = f"{name} has no field {shown(field)}.", f"It has {', '.join(model.model_fields)}."
     elif first["type"] == "missing":
