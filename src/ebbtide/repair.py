@@ -11,8 +11,8 @@ from ebbtide.checks import check_flag
 from ebbtide.curated import Reconciliation
 from ebbtide.govern.access import OPERATOR, requires
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.jobs.embedding import embed_pending
 from ebbtide.write.context import in_context, set_context
+from ebbtide.write.pending import embed_pending
 from ebbtide.write.tokens import counts_of
 
 if TYPE_CHECKING:

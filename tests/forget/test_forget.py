@@ -18,8 +18,8 @@ from ebbtide.clock import FixedClock
 from ebbtide.db.statements import statement
 from ebbtide.errors import NotFound, StaleRevision, Tombstoned
 from ebbtide.forget.tombstone import heirs_of
-from ebbtide.jobs.embedding import store_vectors
 from ebbtide.text import content_hash
+from ebbtide.write.pending import store_vectors
 from ebbtide.write.rows import Row
 from tests.forget.support import REFERENCES, Owner, contents, fill, give_graph, holding
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import NotFound
-from ebbtide.jobs.embedding import embed_pending
 from ebbtide.jobs.upkeep import TIDY
 from ebbtide.settings import Settings
 from ebbtide.write.context import in_context
+from ebbtide.write.pending import embed_pending
 from tests.jobs.support import (
     Owner,
     ScriptedEmbedder,

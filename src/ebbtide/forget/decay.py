@@ -8,6 +8,7 @@ from uuid import UUID
 
 from ebbtide.forget.holds import held_among
 from ebbtide.forget.tombstone import lock
+from ebbtide.govern.audit import UPKEEP
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules
 from ebbtide.types import Caller
@@ -34,8 +35,6 @@ NIGHT = time(3, 37, tzinfo=UTC)
 CURVES_A_BATCH = 5_000
 MEMORIES_A_BATCH = 500
 FIRST = UUID(int=0)
-UPKEEP = "ebbtide"
-"""Who the audit says did it."""
 
 
 async def decay(engine: Engine, tenant: str) -> int:

@@ -10,6 +10,7 @@ from ebbtide.forget.along import going_along, roots
 from ebbtide.forget.deed import forget_all
 from ebbtide.forget.holds import held_among
 from ebbtide.forget.tombstone import lock
+from ebbtide.govern.audit import UPKEEP
 from ebbtide.govern.rules import current_rules
 from ebbtide.types import Caller
 
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
 
-__all__ = ["UPKEEP", "forget_outlived", "purge", "spared_by_holds"]
+__all__ = ["forget_outlived", "purge", "spared_by_holds"]
 
 BATCH = 1_000
-UPKEEP = "ebbtide"
-"""Who the audit says did it."""
 
 
 async def forget_outlived(engine: Engine, tenant: str) -> int:

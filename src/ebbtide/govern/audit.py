@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller
 
-__all__ = ["export_pages", "list_entries", "seal", "seal_written", "verify", "warn", "write", "write_reads"]
+__all__ = ["UPKEEP", "export_pages", "list_entries", "seal", "seal_written", "verify", "warn", "write", "write_reads"]
+
+UPKEEP = "ebbtide"
+"""The agent that the audit names for what the store does by itself."""
 
 ROWS_A_SEAL = 1_000
 MOST_LISTED = 1_000

@@ -21,14 +21,14 @@ from ebbtide.db.queue import EMBEDDING_QUEUE, QUEUE
 from ebbtide.db.statements import statement
 from ebbtide.errors import EbbtideError, StaleRevision
 from ebbtide.jobs.consolidating import CONSOLIDATE, CONSOLIDATE_TENANT, consolidate, consolidate_tenant
-from ebbtide.jobs.embedding import RESUME_EMBEDDING, embed_pending, enqueue_resumption, resume_embedding
+from ebbtide.jobs.embedding import RESUME_EMBEDDING, enqueue_resumption, resume_embedding
 from ebbtide.jobs.episodes import SUMMARISE, SUMMARISE_TENANT, summarise, summarise_tenant
 from ebbtide.jobs.extracting import extract_memories
 from ebbtide.jobs.fading import FADE, FADE_SCHEDULE, FADE_TENANT, fade, fade_tenant
 from ebbtide.jobs.index import BUILD_VECTOR_INDEX, build_vector_index
 from ebbtide.jobs.pages import REFRESH_PAGES, REFRESH_TENANT_PAGES, refresh, refresh_tenant
 from ebbtide.jobs.upkeep import TIDY, TIDY_TENANT, tidy, tidy_tenant
-from ebbtide.write.pending import EMBED_PENDING
+from ebbtide.write.pending import EMBED_PENDING, embed_pending
 from ebbtide.write.wanted import EXTRACT_MEMORIES
 
 if TYPE_CHECKING:
