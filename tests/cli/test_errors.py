@@ -15,28 +15,28 @@ from tests.cli.conftest import Ran, Run
 
 USAGE = [
     (["recal", "x"], None, "recal"),
-    (["recall", "x", "--limit", "many"], "limit", "many"),
+    (["recall", "x", "--limit", "many"], "--limit", "many"),
     (["recall", "x", "--colour", "red"], "--colour", "colour"),
-    (["forget", "x"], "expected_revision", "expected-revision"),
-    (["explain", "x"], "memory_id", "ID"),
+    (["forget", "x"], "--expected-revision", "expected-revision"),
+    (["explain", "x"], "ID", "ID"),
     (["recall", "x", "y"], None, "y"),
-    (["recall", "x", "--where", "{"], "where", "JSON"),
-    (["remember", "x", "--metadata", "[" * 100_000], "metadata", "deep"),
-    (["remember", "--file", "absent.jsonl"], "file", "absent.jsonl"),
+    (["recall", "x", "--where", "{"], "--where", "JSON"),
+    (["remember", "x", "--metadata", "[" * 100_000], "--metadata", "deep"),
+    (["remember", "--file", "absent.jsonl"], "--file", "absent.jsonl"),
     (["profiles", "unheard"], None, "unheard"),
 ]
 ENGINE = [
-    (["recall", "x", "--limit", "0"], "limit"),
-    (["recall", "x", "--kind", "opinion"], "kinds"),
-    (["recall", "x", "--profile", "unheard"], "profile"),
-    (["recall", "x", "--as-of", "2026"], "as_of"),
-    (["remember", "x", "--importance", "2"], "importance"),
-    (["remember", "x", "--tenant", ""], "tenant"),
-    (["remember", "x", "--timezone", "Mars/Olympus"], "timezone"),
-    (["remember", ""], "content"),
-    (["get", "not-an-id"], "memory_id"),
-    (["browse", "--limit", "100000"], "limit"),
-    (["recall", "x", "--embedder", "unheard"], "embedder"),
+    (["recall", "x", "--limit", "0"], "--limit"),
+    (["recall", "x", "--kind", "opinion"], "--kind"),
+    (["recall", "x", "--profile", "unheard"], "--profile"),
+    (["recall", "x", "--as-of", "2026"], "--as-of"),
+    (["remember", "x", "--importance", "2"], "--importance"),
+    (["remember", "x", "--tenant", ""], "--tenant"),
+    (["remember", "x", "--timezone", "Mars/Olympus"], "--timezone"),
+    (["remember", ""], "CONTENT"),
+    (["get", "not-an-id"], "ID"),
+    (["browse", "--limit", "100000"], "--limit"),
+    (["recall", "x", "--embedder", "unheard"], "--embedder"),
 ]
 
 
@@ -85,7 +85,7 @@ def test_another_model_is_refused(ebbtide: Run) -> None:
 
 
 def test_input_that_is_not_utf_8(ebbtide: Run) -> None:
-    assert error_of(ebbtide("remember", "--json", stdin=b"\xff\xfe"))["field"] == "content"
+    assert error_of(ebbtide("remember", "--json", stdin=b"\xff\xfe"))["field"] == "CONTENT"
 
 
 def test_a_defect_is_told_as_one(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_a_bad_line_of_drafts_is_named_once(ebbtide: Run, tmp_path: Path) -> Non
     file.write_text('{"content": "Fine."}\n{"content": }\n')
     error = error_of(ebbtide("remember", "--file", file, "--json"))
     assert error["message"] == "Line 2 of the file is not JSON: Expecting value, column 13."
-    assert error["field"] == "file"
+    assert error["field"] == "--file"
     assert "content" in error["remedy"]
 
 
@@ -245,3 +245,28 @@ def test_a_server_that_is_gone_is_told_of_once(run: Run) -> None:
     ran = run("recall", "x", "--store", "postgresql://nobody@127.0.0.1:1/none")
     assert (ran.code, len(ran.err.splitlines())) == (1, 2)
     assert "127.0.0.1:1" in ran.err
+
+
+NAMED = [
+    (["get", "x"], "ID is not an id: 'x'.", "ID"),
+    (["forget", "x", "--revision", "1"], "ID is not an id: 'x'.", "ID"),
+    (["invalidate", "x", "--revision", "0"], "ID is not an id: 'x'.", "ID"),
+    (["browse", "--after", "x"], "--after is not an id: 'x'.", "--after"),
+    (
+        ["remember", "x", "--ttl-seconds", "1", "--expires-at", "2027-01-01"],
+        "--ttl-seconds or --expires-at",
+        "--ttl-seconds",
+    ),
+    (["remember", "x", "--metadata", "[]"], "--metadata must be an object.", "--metadata"),
+    (["forget-where", "--where", '{"a": {"$b": 1}}'], "$b", "--where"),
+    (["relations", "path", "a", "b", "--max-hops", "9"], "--max-hops is out of range: 9.", "--max-hops"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said", "field"), NAMED)
+def test_an_error_names_arguments_as_the_command_line_does(
+    ebbtide: Run, arguments: list[str], said: str, field: str
+) -> None:
+    error = error_of(ebbtide(*arguments, "--json"))
+    assert said in error["message"]
+    assert error["field"] == field

@@ -102,7 +102,7 @@ def test_a_file_of_drafts_is_written_whole_or_not_at_all(ebbtide: Run, tmp_path:
 
 def test_a_file_of_drafts_stands_alone(ebbtide: Run) -> None:
     ran = ebbtide("remember", "--file", "-", "--kind", "note", "--json", stdin='{"content": "One."}')
-    assert (ran.code, ran.json["error"]["field"]) == (2, "kind")
+    assert (ran.code, ran.json["error"]["field"]) == (2, "--kind")
 
 
 def test_one_memory_through_its_life(ebbtide: Run) -> None:
@@ -149,4 +149,4 @@ def test_what_is_remembered_cannot_steer_a_terminal(ebbtide: Run) -> None:
 def test_a_memory_that_is_not_there(ebbtide: Run) -> None:
     for command in (("get",), ("history",), ("revise",), ("forget", "--expected-revision", "1")):
         ran = ebbtide(*command, NOBODY, *(["new"] if command == ("revise",) else []), "--json")
-        assert (ran.code, ran.json["error"]["code"], ran.json["error"]["field"]) == (1, "not_found", "memory_id")
+        assert (ran.code, ran.json["error"]["code"], ran.json["error"]["field"]) == (1, "not_found", "ID")

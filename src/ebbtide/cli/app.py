@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -30,8 +32,9 @@ from ebbtide.cli import (
     tuning,
     understanding,
 )
+from ebbtide.cli.door import called
 from ebbtide.cli.options import common_last
-from ebbtide.cli.output import Output
+from ebbtide.cli.output import Output, discard_rest
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 
 __all__ = ["cli", "main"]
@@ -39,14 +42,42 @@ __all__ = ["cli", "main"]
 FAILED = 1
 INVALID = 2
 INTERRUPTED = 130
+UNHEARD = 141
 
 EPILOG = """Every command takes --json, and --store FOLDER or --store postgresql://… (or EBBTIDE_STORE). The answer
 goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 invalid input, 130
-interrupted."""
+interrupted, 141 done, but nobody read the answer to its end."""
+
+
+class Unheard(BaseException):
+    """Whoever read the answer has gone, as `head` does."""
+
+
+@contextmanager
+def telling_unheard() -> Generator[None]:
+    """Raise `Unheard` for an output that broke, of which the parser and the printer would make an exit code of 1."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise Unheard from error
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            raise Unheard from ended
+        raise
 
 
 class Commands(click.Group):
     """The commands in the order in which one meets them, rather than by the alphabet."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        """As of any group."""
+        with telling_unheard():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As of any group."""
+        with telling_unheard():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """The names in the order in which they were added."""
@@ -121,6 +152,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What the pool says of a server that is gone, the error says better.
     logging.getLogger("psycopg.pool").setLevel(logging.NOTSET if "--debug" in given else logging.CRITICAL)
     try:
+        with telling_unheard():
+            code = run(given)
+            sys.stdout.flush()
+    except Unheard:
+        discard_rest(sys.stdout)
+        return UNHEARD
+    return code
+
+
+def run(given: Sequence[str]) -> int:
+    """The exit code of a command line whose errors have been shown."""
+    try:
         code = cli.main(common_last(given, cli), prog_name="ebbtide", standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
         report(Interrupted("Interrupted; nothing was stored."), given)
@@ -156,7 +199,7 @@ def usage_error(error: click.ClickException) -> InvalidInput:
     quoting = "Put a text of several words in quotation marks. " if too_many else ""
     found = InvalidInput(
         error.format_message(),
-        field=parameter.name if parameter is not None else getattr(error, "option_name", None),
+        field=called(parameter) if parameter is not None else getattr(error, "option_name", None),
         remedy=f"{quoting}{read}See `{context.command_path if context is not None else 'ebbtide'} --help`.",
     )
     found.__cause__ = error

@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
+from ebbtide.cli.door import as_called_here, called
 from ebbtide.cli.output import Output
-from ebbtide.errors import Interrupted, InvalidInput
+from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.opening import Store
 from ebbtide.types import Caller
@@ -133,6 +134,9 @@ def with_place(body: Body) -> Callable[..., None]:
             asyncio.run(_finish(body(place, out, **given)))
         except KeyboardInterrupt as error:
             raise Interrupted(f"Interrupted; {out.kept[-1]}.") from error
+        except EbbtideError as error:
+            as_called_here(error, click.get_current_context().command)
+            raise
 
     return _with(PLACE_OPTIONS, run)
 
@@ -181,7 +185,7 @@ def json_option(name: str, help_: str) -> Decorator:
     """An option whose value is JSON."""
 
     def parsed(_context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-        return None if value is None else parse_json(value, str(parameter.name))
+        return None if value is None else parse_json(value, called(parameter))
 
     return click.option(name, callback=parsed, metavar="JSON", help=help_)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from pydantic import BaseModel
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ebbtide.errors import EbbtideError
 
-__all__ = ["Output", "counted", "json_text", "printable", "styled"]
+__all__ = ["Output", "counted", "discard_rest", "json_text", "printable", "styled"]
 
 Tell = Callable[[str, int, int | None], None]
 """Told what is being done, how much of it is done, and how much there is of it, None where nobody knows."""
@@ -72,7 +73,13 @@ class Output:
         return Console(width=width, markup=False, highlight=False, emoji=False, soft_wrap=whole, quiet=self.as_json)
 
     def note(self, text: str, *, style: str = "dim") -> None:
-        """A line for people on standard error."""
+        """A line for people on standard error; where nobody reads that any more, work goes on without it."""
+        if not sys.stderr.isatty():
+            try:
+                print(printable(text), file=sys.stderr, flush=True)
+            except BrokenPipeError:
+                discard_rest(sys.stderr)
+            return
         from rich.console import Console
 
         Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True).print(
@@ -125,6 +132,14 @@ class Output:
                 self.note(f"{what}: {done:,}" + (f" of {total:,}" if total else ""))
 
         return tell
+
+
+def discard_rest(stream: TextIO) -> None:
+    """Let what is still to be written to a stream whose reader has gone go nowhere, also when the program ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

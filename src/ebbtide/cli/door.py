@@ -1,0 +1,53 @@
+"""What arguments are called at this door: `--dry-run` and ID, where the engine says `dry_run` and `memory_id`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ebbtide.errors import EbbtideError
+
+__all__ = ["as_called_here", "called"]
+
+Error = TypeVar("Error", bound="EbbtideError")
+
+# Behind a name; `drafts[3].content` is no argument.
+END = r"(?!\w|\[|\.\w)"
+# Verbs whose arguments have other names than the parameters that become them.
+OTHERWISE = {
+    "where": "filter", "tags_all": "tags", "of_user": "user", "asked": "input", "answered": "output", "paths": "source",
+}  # fmt: skip
+
+
+def called(parameter: click.Parameter) -> str:
+    """What an option or an argument is called on the command line."""
+    if isinstance(parameter, click.Option):
+        return parameter.opts[0]
+    return (parameter.metavar or str(parameter.name).upper()).strip("[].…")
+
+
+def as_called_here(error: Error, command: click.Command) -> Error:
+    """The error itself, which names the arguments of a verb as the command line has them."""
+    names = {str(one.name): called(one) for one in command.params}
+    names |= {other: names[name] for name, other in OTHERWISE.items() if name in names and other not in names}
+    error.message = _named(error.message, error.field, names)
+    error.remedy = None if error.remedy is None else _named(error.remedy, None, names)
+    if error.field is not None:
+        error.field = names.get(error.field, error.field)
+    return error
+
+
+def _named(text: str, field: str | None, names: Mapping[str, str]) -> str:
+    """The text with the names of this door: of any argument whose name is no word of a language, and of the field
+    where the text begins with it."""
+    words = sorted((name for name in names if "_" in name), key=len, reverse=True)
+    if words:
+        word = rf"(?<![\w.'\"-])({'|'.join(map(re.escape, words))})(?:=True\b|(=)(?=\w))?{END}"
+        text = re.sub(word, lambda found: names[found[1]] + (" " if found[2] else ""), text)
+    if field is not None and field in names and re.match(rf"{re.escape(field)}{END}", text):
+        text = names[field] + text[len(field) :]
+    return text
