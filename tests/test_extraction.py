@@ -11,9 +11,11 @@ from anyio import to_thread
 
 from ebbtide import AsyncEbbtide, Ebbtide, Found, extraction
 from ebbtide.errors import Forbidden, InvalidInput, NotFound, StaleRevision
+from ebbtide.models import FakeEmbedder
 from ebbtide.settings import Settings
 from tests.conftest import Opener
 from tests.jobs.support import Owner
+from tests.stores import DIMENSION
 
 RUN = (
     "I live in Oslo now, and I love skiing in the mountains whenever there is fresh snow on the slopes. I work at Acme."
@@ -71,6 +73,19 @@ def test_extracting_again_writes_nothing_new(memory: Ebbtide) -> None:
     assert contents(memory) == before
     assert {fact.outcome for fact in second.facts} == {"duplicate"}
     assert [fact.memory_id for fact in second.facts] == [fact.memory_id for fact in first.facts]
+
+
+def test_what_a_text_says_of_then_and_now_stands_side_by_side(open_store: Opener) -> None:
+    alike = {"used": "moved", "live": "moved", "in": "to", "berlin": "oslo"}
+    memory = open_store(embedder=FakeEmbedder(DIMENSION, vocabulary=alike))
+    text = "Ann moved from Berlin to Oslo. Ann moved to Rome in 2031. Ann moved to Turin in 2033."
+    first = memory.extract(text, observed_at="2034-01-01").facts
+    second = memory.extract(text, observed_at="2034-01-01").facts
+
+    assert [fact.content for fact in first[:2]] == ["Ann used to live in Berlin.", "Ann moved to Oslo."]
+    assert [fact.outcome for fact in first] == ["stored", "stored", "conflict", "superseded"]
+    assert [(fact.outcome, fact.memory_id) for fact in second] == [("duplicate", fact.memory_id) for fact in first]
+    assert "Ann used to live in Berlin." in contents(memory)
 
 
 def test_a_memory_that_says_just_the_fact_is_not_doubled(memory: Ebbtide, owner: Owner) -> None:

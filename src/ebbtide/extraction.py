@@ -301,8 +301,8 @@ def _says_itself(source: Source, fact: FoundFact) -> bool:
     return fold(source.text).rstrip(SENTENCE_ENDS).casefold() == fact.content.rstrip(SENTENCE_ENDS).casefold()
 
 
-def _origin(source: Source) -> Origin | None:
-    return None if source.memory is None else Origin({source.memory.id: source.memory.revision})
+def _origin(source: Source) -> Origin:
+    return Origin({} if source.memory is None else {source.memory.id: source.memory.revision})
 
 
 def _draft(source: Source, fact: FoundFact, extractor: str, namespace: str | None) -> Draft:

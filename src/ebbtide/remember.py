@@ -30,7 +30,7 @@ from ebbtide.write.conflict import (
     write_relations,
 )
 from ebbtide.write.context import set_context, with_context
-from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplicates
+from ebbtide.write.dedup import archive_ended, known_duplicates, mention_duplicates, read_before
 from ebbtide.write.echo import known_echoes, without_blocks
 from ebbtide.write.fence import check_session_revision, fenced
 from ebbtide.write.idempotency import body_hash, keep_answers, replay
@@ -101,11 +101,11 @@ async def remember_many(
     now = engine.clock.now()
     checked = without_blocks(check_all(engine, caller, drafts, now, document))
     checked = [replace(draft, appended=True) for draft in checked] if appended else checked
-    echoes = await known_echoes(engine, caller, checked)
+    settled = await known_echoes(engine, caller, checked) | await read_before(engine, caller, checked, origins)
     made: dict[str, NDArray[np.float32]] = {}
     answers: dict[int, Remembered] = {}
     for attempt in range(TRIES):
-        answers = {**echoes, **await replay(engine, caller, checked)}
+        answers = {**settled, **await replay(engine, caller, checked)}
         async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
             rules = await rules_in(engine, transaction, caller.tenant)
             batch = unanswered(caller, checked, answers, rules, origins)

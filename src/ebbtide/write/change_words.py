@@ -12,13 +12,13 @@ __all__ = [
     "CLAUSE_WORDS",
     "DATED",
     "ENDED",
-    "FORMER",
     "FOR_A_WHILE",
     "FOR_A_WHILE_UNSPACED",
     "GIVEN_UP",
     "HOLDS_NOW",
     "HOLDS_NOW_UNSPACED",
     "NO_ONE",
+    "SO_FAR",
     "STOPPING",
     "SUPPOSED",
     "TOWARDS",
@@ -168,13 +168,8 @@ HOLDS_NOW = _phrases(
     """
 )
 
-# Said of what was so once, which alone tells nothing of what is so now.
-FORMER = _phrases(
-    """
-    used to / formerly / previously / until recently / früher / bisher / ehemals / auparavant / autrefois / jusqu'ici /
-    antes / anteriormente / hasta ahora / prima / un tempo / vroeger / раньше / dawniej
-    """
-)
+# Said of what was so until it was said, which alone tells nothing of what is so from then on.
+SO_FAR = _phrases("until recently / bisher / jusqu'ici / hasta ahora / prima")
 
 # Said of what may be and is not known to be.
 SUPPOSED = _phrases(

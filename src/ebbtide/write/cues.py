@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ebbtide.write import change_words as lists
-from ebbtide.write.wording import NO_NAMES, TEXTS_REMEMBERED, stem
+from ebbtide.write.wording import NO_NAMES, TEXTS_REMEMBERED, read_wording, stem
 from ebbtide.write.words import DAYS_AND_NUMBERS, NEGATIONS, PARTICLES
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Cues:
         denied: that a change did not happen.
         partly: that it changed but for a while, or by how much and not to what; or also what was so before.
         supposed: that it may be so, and is not known to be.
+        past: that it says what was so once, and nothing of what is so now.
     """
 
     changed: float
@@ -61,6 +62,7 @@ class Cues:
     denied: bool
     partly: bool
     supposed: bool
+    past: bool
 
 
 def indexed(phrases: Sequence[tuple[str, ...]]) -> Phrases:
@@ -74,7 +76,7 @@ def indexed(phrases: Sequence[tuple[str, ...]]) -> Phrases:
 CHANGED, HOLDS_NOW = indexed(lists.CHANGED), indexed(lists.HOLDS_NOW)
 ENDED, GIVEN_UP, FOR_A_WHILE = indexed(lists.ENDED), indexed(lists.GIVEN_UP), indexed(lists.FOR_A_WHILE)
 ADDED, UNCERTAIN = indexed(lists.ADDED), indexed(lists.UNCERTAIN)
-FORMER, SUPPOSED, UNCHANGED = indexed(lists.FORMER), indexed(lists.SUPPOSED), indexed(lists.UNCHANGED)
+SO_FAR, SUPPOSED, UNCHANGED = indexed(lists.SO_FAR), indexed(lists.SUPPOSED), indexed(lists.UNCHANGED)
 COMMON = frozenset({*NO_NAMES, *PARTICLES})
 OPEN_ENDED = re.compile(r"\bas of\b|\bfrom (?:\w+ ){1,4}on(?:wards)?\b")
 
@@ -130,9 +132,13 @@ def read_cues(content: str) -> Cues:
     own = {place for start, end in strong for place in range(start, end)}
     stopped = any(word in lists.STOPPING and after.endswith("ing") for word, after in pairwise(words))
     changed = 1.0 if strong or stopped or is_announced(content) else 0.0
-    changed = changed or (0.5 if places(words, HOLDS_NOW) or is_dated(words) else 0.0)
+    changed = changed or (0.5 if places(words, HOLDS_NOW) else 0.0)
     if not content.isascii():
         changed = max(changed, unspaced_change(content))
+    former = read_wording(content).former
+    past = former and not changed
+    if not past and not changed and is_dated(words):
+        changed = 0.5
     return Cues(
         changed=changed,
         added=any(lists.AGAIN.isdisjoint(words[end : end + 1]) for _, end in places(words, ADDED))
@@ -144,15 +150,16 @@ def read_cues(content: str) -> Cues:
         partly=bool(places(words, FOR_A_WHILE))
         or holds_any(content, lists.FOR_A_WHILE_UNSPACED)
         or any(is_amount(words, end) for _, end in strong)
-        or (not strong and tells_of_before(words)),
+        or (not strong and (former or tells_of_before(words))),
         supposed=bool(places(words, SUPPOSED)),
+        past=past,
     )
 
 
 def tells_of_before(words: Sequence[str]) -> bool:
-    """Whether a text says what was so once, and not only that it is so still: "bisher", but not "wie bisher"."""
+    """Whether a text says what was so until now, and not only that it is so still: "bisher", but not "wie bisher"."""
     still = {place for start, end in places(words, UNCHANGED) for place in range(start, end)}
-    return any(start not in still for start, _ in places(words, FORMER))
+    return any(start not in still for start, _ in places(words, SO_FAR))
 
 
 def is_announced(content: str) -> bool:

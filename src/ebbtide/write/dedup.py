@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.errors import Conflict
+from ebbtide.types import Remembered
 from ebbtide.write.context import refresh_around
 from ebbtide.write.rows import memory_of
+from ebbtide.write.turns import hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
+    from ebbtide.engine import Engine
     from ebbtide.types import Caller, Memory
     from ebbtide.write.batch import Batch
+    from ebbtide.write.origins import Origin
     from ebbtide.write.rows import Row
+    from ebbtide.write.validate import Checked
 
-__all__ = ["archive_ended", "find_duplicates", "known_duplicates", "mention_duplicates"]
+__all__ = ["archive_ended", "find_duplicates", "known_duplicates", "mention_duplicates", "read_before"]
+
+SPAN = "span"
 
 
 async def known_duplicates(
@@ -44,6 +52,38 @@ async def find_duplicates(transaction: Transaction, caller: Caller, batch: Batch
         hashes=batch.hashes,
         now=now,
     )
+
+
+async def read_before(
+    engine: Engine, caller: Caller, drafts: Sequence[Checked], origins: Sequence[Origin | None]
+) -> dict[int, Remembered]:
+    """The answers to facts that were read at the same place of the same text before and were replaced since, by place.
+
+    What somebody says anew may hold again; what is only read again does not.
+    """
+    read = [
+        place
+        for place, (draft, origin) in enumerate(zip(drafts, origins, strict=False))
+        if origin is not None and SPAN in draft.metadata and draft.subject is not None
+    ]
+    if not read:
+        return {}
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        rows = await transaction.all(
+            "remember.read_before",
+            tenant=caller.tenant,
+            agent=caller.agent,
+            places=read,
+            namespaces=[drafts[place].namespace for place in read],
+            subjects=[drafts[place].subject for place in read],
+            hashes=[hash_of(drafts[place], caller) for place in read],
+            spans=[json.dumps(drafts[place].metadata[SPAN]) for place in read],
+            moments=[drafts[place].observed_at for place in read],
+        )
+        ids = sorted({id_ for _, id_ in rows})
+        found = await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=ids)
+    memories = {memory.id: memory for memory in map(memory_of, found)}
+    return {place: Remembered(outcome="duplicate", memory=memories[id_]) for place, id_ in rows}
 
 
 async def archive_ended(transaction: Transaction, caller: Caller, batch: Batch, now: datetime) -> None:

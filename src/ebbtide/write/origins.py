@@ -25,7 +25,7 @@ class Origin:
     """The sources of a memory, each with the revision at which it was read.
 
     A `whole` memory, such as a summary, says something of each source and goes with any of them; another one, such as
-    an extracted fact, is said by each and goes with the last.
+    an extracted fact, is said by each and goes with the last. What was read from a text that is no memory has none.
     """
 
     sources: Mapping[UUID, int]
@@ -64,8 +64,8 @@ async def note_origins(
     now: datetime,
 ) -> None:
     """Write down what the memories of a write were made from; those said without an origin stand for themselves."""
-    made = [(id_, origin) for id_, origin in zip(memories, origins, strict=True) if origin is not None]
-    said = {id_ for id_, origin in zip(memories, origins, strict=True) if origin is None} - new
+    made = [(id_, origin) for id_, origin in zip(memories, origins, strict=True) if origin and origin.sources]
+    said = {id_ for id_, origin in zip(memories, origins, strict=True) if not (origin and origin.sources)} - new
     if said:
         await transaction.run("origin.stand_alone", tenant=caller.tenant, ids=sorted(said))
     await write_origins(transaction, caller.tenant, made, new, now)

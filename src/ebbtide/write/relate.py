@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.errors import Conflict
+from ebbtide.graph.names import fold_name, predicate_of
+from ebbtide.write.extract.rules import PAST_PREDICATES
 from ebbtide.write.near import LEAST_SIMILARITY, nearest
 from ebbtide.write.relation import Known, Relation
 from ebbtide.write.update import Statement, best_fit, may_update
@@ -33,6 +35,7 @@ NEAR_DUPLICATE = 0.92
 # So many statements on one property are compared with a new one.
 MOST_COMPARED = 20
 SHARED_WORDS = 0.5
+PAST_BEGINNINGS = ("was_", "used_to_", "former_")
 MULTI_VALUED_STEMS = frozenset(map(stem, MULTI_VALUED))
 
 
@@ -54,17 +57,21 @@ async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[
     near = await _near(engine, caller, batch, fresh, now)
     found: dict[tuple[int, UUID | int], Relation] = {}
     for position, one, cosine in near:
-        if relation := _by_wording(position, batch.drafts[position], one, cosine):
+        relation = _by_wording(position, batch.drafts[position], one, cosine)
+        if relation and not (relation.kind == "conflict" and _of_one_text(batch, position, one)):
             found[position, one.place] = relation
     if engine.settings.find_updates:
-        found |= {(update.position, update.known.place): update for update in _updates(caller, batch, near)}
+        news = [pair for pair in near if not _of_one_text(batch, pair[0], pair[1])]
+        found |= {(update.position, update.known.place): update for update in _updates(caller, batch, news, now)}
     properties_of = [position for position in fresh if _is_single_valued(batch.drafts[position])]
     same = await _same_property(engine, caller, batch, properties_of, now)
     for position, one in same:
         if not _speak_of_the_same(batch.drafts[position], one):
             continue
         judged = found.pop((position, one.place), None)
-        if judged is None or judged.kind != "near_duplicate":
+        if _says_the_same(batch.drafts[position], one):
+            judged = Relation(position, one, "near_duplicate", "They say the same of their subject.")
+        elif judged is None or judged.kind != "near_duplicate":
             judged = _by_dates(position, batch.drafts[position], one, judged)
         if judged is not None:
             found[position, one.place] = judged
@@ -133,7 +140,10 @@ async def _same_property(
         return []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await _read_same_property(transaction, caller, batch, asked, now)
-    found: list[tuple[int, Known]] = [(row[0], Known(*row[1:])) for row in rows]
+        related = rows and any(batch.drafts[position].relation for position in asked)
+        ids = sorted({row[1] for row in rows}) if related else []
+        objects = dict(await transaction.all("conflict.objects", tenant=caller.tenant, ids=ids)) if ids else {}
+    found = [(row[0], Known(*row[1:], objects=objects.get(row[1], ()))) for row in rows]
     earlier: dict[Any, list[int]] = defaultdict(list)
     for position in asked:
         draft = batch.drafts[position]
@@ -164,7 +174,28 @@ def _is_single_valued(draft: Checked) -> bool:
     """Whether a draft names a subject, and a property that has one value at a time."""
     if draft.subject is None:
         return False
-    return draft.predicate is None or draft.predicate.lower().replace(" ", "_") not in MULTI_VALUED
+    return draft.predicate is None or not (_is_past(draft.predicate) or predicate_of(draft.predicate) in MULTI_VALUED)
+
+
+def _is_past(predicate: str | None) -> bool:
+    """Whether a predicate says what was so once, of which a subject may have several."""
+    name = predicate_of(predicate or "")
+    return name in PAST_PREDICATES or name.startswith(PAST_BEGINNINGS)
+
+
+def _of_one_text(batch: Batch, position: int, known: Known) -> bool:
+    """Whether a draft and a statement were read from one text, or one from the other: no text is news of itself."""
+    origin = batch.origins[position]
+    if origin is None:
+        return False
+    return batch.origins[known.place] == origin if isinstance(known.place, int) else known.place in origin.sources
+
+
+def _says_the_same(draft: Checked, known: Known) -> bool:
+    """Whether two statements on one property relate their subject to the same, and neither denies the other."""
+    if draft.relation is None or fold_name(draft.relation.object.name) not in known.objects:
+        return False
+    return read_wording(draft.content).negations == read_wording(known.content).negations
 
 
 def _speak_of_the_same(draft: Checked, known: Known) -> bool:
@@ -194,7 +225,7 @@ def _may_update(engine: Engine, draft: Checked) -> bool:
     return engine.settings.find_updates and may_update(draft.content, draft.kind or DEFAULT_KIND)
 
 
-def _updates(caller: Caller, batch: Batch, near: Sequence[tuple[int, Known, float]]) -> list[Relation]:
+def _updates(caller: Caller, batch: Batch, near: Sequence[tuple[int, Known, float]], now: datetime) -> list[Relation]:
     """What drafts replace by their own words, each at most one of the statements near to it."""
     grouped: dict[int, list[tuple[Known, float]]] = defaultdict(list)
     for position, known, cosine in near:
@@ -207,13 +238,7 @@ def _updates(caller: Caller, batch: Batch, near: Sequence[tuple[int, Known, floa
         standing = [(known, cosine) for known, cosine in grouped[position] if known.place not in replaced]
         fit = best_fit(
             Statement(draft.content, draft.kind or DEFAULT_KIND, draft.valid_from or draft.observed_at, draft.speaker),
-            [
-                (
-                    Statement(one.content, one.kind, one.valid_from or one.observed_at, one.speaker, one.confirmed),
-                    cosine,
-                )
-                for one, cosine in standing
-            ],
+            [(_statement(one, now), cosine) for one, cosine in standing],
         )
         if fit is None:
             continue
@@ -226,6 +251,18 @@ def _updates(caller: Caller, batch: Batch, near: Sequence[tuple[int, Known, floa
             reason = f"The newer one may be news of the older one (confidence {update.confidence:.2f})."
             found.append(Relation(position, known, "conflict", reason))
     return found
+
+
+def _statement(known: Known, now: datetime) -> Statement:
+    ended = known.invalidated_at is not None and known.invalidated_at <= now
+    return Statement(
+        known.content,
+        known.kind,
+        known.valid_from or known.observed_at,
+        known.speaker,
+        confirmed=known.confirmed,
+        past=ended or _is_past(known.predicate),
+    )
 
 
 def _one_future(relations: Iterable[Relation]) -> list[Relation]:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
+from ebbtide.graph.names import fold_name
 from ebbtide.write.validate import DEFAULT_KIND
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from ebbtide.write.validate import Checked
@@ -20,7 +22,10 @@ RelationKind = Literal["near_duplicate", "conflict", "supersedes", "precedes"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A statement that a draft is compared with: a live memory, or an earlier draft of the batch by its position."""
+    """A statement that a draft is compared with: a live memory, or an earlier draft of the batch by its position.
+
+    `objects` are the names, as they are compared, of what it relates its subject to.
+    """
 
     place: UUID | int
     content: str
@@ -35,13 +40,16 @@ class Known:
     observed_at: datetime | None
     confirmed: bool = False
     turn: bool = False
+    objects: Collection[str] = ()
 
     @classmethod
     def of(cls, position: int, draft: Checked, user: str | None) -> Known:
         """An earlier draft of the batch, which has the user of its caller."""
+        related = draft.relation
+        objects = () if related is None else (related.object.name, *related.object.aliases)
         return cls(
             position, draft.content, draft.subject, draft.predicate, draft.valid_from, None, draft.importance,
-            draft.kind or DEFAULT_KIND, user, draft.speaker, draft.observed_at,
+            draft.kind or DEFAULT_KIND, user, draft.speaker, draft.observed_at, objects=tuple(map(fold_name, objects)),
         )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ class Statement:
     Attributes:
         at: since when it holds, else when it was observed.
         confirmed: whether a person vouched for it, so that only a person replaces it.
+        past: whether it is known to hold no longer, by what it is called or until when it held.
     """
 
     content: str
@@ -46,6 +47,7 @@ class Statement:
     at: datetime | None = None
     speaker: str | None = None
     confirmed: bool = False
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,9 @@ def judge(older: Statement, newer: Statement, cosine: float, *, sure: float = SU
     if older.at is not None and newer.at is not None and newer.at < older.at:
         return None
     cues = read_cues(newer.content)
+    # What was once is neither replaced nor disputed by what is so now, nor the other way round.
+    if (older.past or read_cues(older.content).past) != cues.past:
+        return None
     corrects = newer.kind == "correction"
     changed = 1.0 if corrects else cues.changed
     if changed == 0.0 or ((cues.denied or cues.uncertain) and not corrects) or (cues.added and changed < 1.0):

@@ -11,13 +11,21 @@ from functools import lru_cache
 from ebbtide.write.words import (
     ANTONYMS,
     AUXILIARIES,
+    COMPARING,
     DAYS_AND_NUMBERS,
+    FORMER,
+    FORMER_UNSPACED,
     FRENCH_PARTICLES,
     FUNCTION_WORDS,
     IRREGULAR,
+    LASTING,
     NEGATIONS,
     OPPOSITE_PREFIXES,
     PARTICLES,
+    PAST_AUXILIARIES,
+    PAST_STATES,
+    UNTIL,
+    USED,
 )
 
 __all__ = [
@@ -37,6 +45,10 @@ UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 NUMBER = r"\d+(?:[.,:/-]\d+)*"
 WORD = re.compile(rf"{NUMBER}|[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*", re.UNICODE)
 DIGITS = re.compile(NUMBER)
+FORMERLY = re.compile(
+    rf"(?<![\w'])(?:(?:{'|'.join(sorted(USED))}) used to|(?P<former>{'|'.join(FORMER)}))(?!\w)"
+    rf"(?! (?:{'|'.join(sorted(COMPARING))})\b)"
+)
 CONTRACTED = re.compile(r"(?:n['’]t|(?<=[a-z])nt)$")
 CONTRACTED_VERBS = frozenset({
     "aint", "arent", "cant", "couldnt", "didnt", "doesnt", "dont", "hadnt", "hasnt", "havent", "isnt", "mustnt",
@@ -63,6 +75,7 @@ class Wording:
         scripts: such as LATIN and HAN.
         language: `en`, `de`, `es` or `fr` where its commonest words tell, else None.
         asks: whether it ends in a question mark.
+        former: whether it says what was so once: "used to live", "lived", "was open until 2020".
     """
 
     numbers: Counter[str]
@@ -74,6 +87,7 @@ class Wording:
     scripts: frozenset[str]
     language: str | None
     asks: bool
+    former: bool
 
 
 @lru_cache(TEXTS_REMEMBERED)
@@ -105,13 +119,26 @@ def read_wording(text: str) -> Wording:
         scripts=scripts_of(text),
         language=language_of(lowered),
         asks=text.rstrip().endswith(("?", "？", "؟")),
+        former=tells_of_former(text, lowered),
     )
+
+
+def tells_of_former(text: str, words: list[str]) -> bool:
+    """Whether a text, given with its words in lower case, says what was so once."""
+    said = text.lower().replace("’", "'")
+    if any(found["former"] for found in FORMERLY.finditer(said)) or any(one in text for one in FORMER_UNSPACED):
+        return True
+    if not PAST_STATES.isdisjoint(words) and LASTING.isdisjoint(words):
+        return True
+    was = next((place for place, word in enumerate(words) if word in PAST_AUXILIARIES), len(words))
+    return not UNTIL.isdisjoint(words[was:])
 
 
 def differ(one: Wording, other: Wording) -> bool:
     """Whether two texts differ in what no nearness of vectors makes up for.
 
-    That is a number, a negation, an opposite, a name or its place, the language or script, or being a question.
+    That is a number, a negation, an opposite, a name or its place, the language or script, being a question, or being
+    of what was once.
     """
     return (
         apart(one, other)
@@ -139,9 +166,10 @@ def plain_words(wording: Wording) -> set[str]:
 
 
 def apart(one: Wording, other: Wording) -> bool:
-    """Whether two texts differ in their numbers, their script, their language, or in that one asks."""
+    """Whether two texts differ in their numbers, script or language, or in that one asks or says what was once."""
     languages = {one.language, other.language} - {None}
-    return one.numbers != other.numbers or one.scripts != other.scripts or len(languages) > 1 or one.asks != other.asks
+    told = (one.numbers, one.scripts, one.asks, one.former) == (other.numbers, other.scripts, other.asks, other.former)
+    return not told or len(languages) > 1
 
 
 def names_differ(one: Wording, other: Wording) -> bool:

@@ -7,16 +7,24 @@ from collections.abc import Mapping
 __all__ = [
     "ANTONYMS",
     "AUXILIARIES",
+    "COMPARING",
     "DAYS",
     "DAYS_AND_NUMBERS",
+    "FORMER",
+    "FORMER_UNSPACED",
     "FRENCH_PARTICLES",
     "FUNCTION_WORDS",
     "IRREGULAR",
+    "LASTING",
     "MULTI_VALUED",
     "NEGATIONS",
     "OPPOSITE_PREFIXES",
     "PARTICLES",
+    "PAST_AUXILIARIES",
+    "PAST_STATES",
     "SMALL_TALK",
+    "UNTIL",
+    "USED",
 ]
 
 
@@ -57,6 +65,34 @@ PARTICLES = _words(
     für fur en de con por para à au aux dan sur pour avec
     """
 )
+
+# Said of what was so once, which alone tells nothing of what is so now.
+FORMER = (
+    "used to", "formerly", "previously", "früher", "ehemals", "auparavant", "autrefois", "antes", "anteriormente",
+    "un tempo", "antigamente", "vroeger", "tidigare", "tidligere", "раньше", "dawniej",
+)  # fmt: skip
+FORMER_UNSPACED = ("曾经", "曾經", "从前", "從前", "かつて", "以前は", "昔は", "예전에", "한때")
+# Before "used to", what makes an instrument or a habit of it: "is used to seal pipes", "got used to it".
+USED = _words("is are be am was were been being get gets got getting 's 're")
+# Behind those, what makes a comparison or a date of them: "antes de las 9", "früher als".
+COMPARING = _words("than als de del di da do que")
+# Verbs of what lasts, in the past; in Romance languages in that form which says that it did.
+PAST_STATES = _words(
+    """
+    lived worked resided wohnte wohnten lebte lebten arbeitete arbeiteten habitait habitaient vivait vivaient
+    travaillait travaillaient vivía vivían trabajaba trabajaban abitava abitavano viveva vivevano lavorava lavoravano
+    morava moravam vivia viviam trabalhava trabalhavam woonde woonden werkte werkten жил жила жили работал работала
+    работали mieszkał mieszkała pracował pracowała
+    """
+)
+# With the perfect or a beginning it lasts still: "has lived here since 2019".
+LASTING = _words("has have having 've since")
+# Forms of "be" and "have" in the past, behind which "until" says when that ended.
+PAST_AUXILIARIES = _words(
+    "was were had war waren hatte hatten était étaient avait avaient era eran estaba estaban tenía tenían fue fueron"
+    " erano aveva avevano eram tinha tinham waren had był była były был была были"
+)
+UNTIL = _words("until till bis jusqu'à jusqu'en jusqu'au hasta fino até tot tills indtil")
 
 # What people say to each other about nothing.
 SMALL_TALK = _words(

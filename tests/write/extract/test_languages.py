@@ -10,7 +10,7 @@ STATED = [
     ("Ich arbeite bei Siemens und wohne in München.", "works_at", "Eva arbeitet bei Siemens."),
     ("Ich arbeite bei Siemens und wohne in München.", "lives_in", "Eva wohnt in München."),
     ("Anna wohnt in Berlin.", "lives_in", "Anna wohnt in Berlin."),
-    ("Anna arbeitet nicht mehr bei Siemens.", "worked_at", "Anna arbeitete bei Siemens."),
+    ("Anna arbeitet nicht mehr bei Siemens.", "worked_at", "Anna arbeitet nicht mehr bei Siemens."),
     ("Ich bin von Berlin nach Hamburg gezogen.", "lives_in", "Eva zog nach Hamburg."),
     ("Ich zog von Berlin nach Hamburg.", "lived_in", "Eva wohnte in Berlin."),
     ("Ich bin mit Peter verheiratet.", "married_to", "Eva ist verheiratet mit Peter."),
@@ -27,7 +27,7 @@ STATED = [
     ("Je suis allergique aux noix.", "allergic_to", "Eva est allergique aux noix."),
     ("Vivo en Madrid y trabajo en Telefónica.", "lives_in", "Eva vive en Madrid."),
     ("Vivo en Madrid y trabajo en Telefónica.", "works_at", "Eva trabaja en Telefónica."),
-    ("Ana ya no trabaja en Telefónica.", "worked_at", "Ana trabajaba en Telefónica."),
+    ("Ana ya no trabaja en Telefónica.", "worked_at", "Ana ya no trabaja en Telefónica."),
     ("Ana se mudó de Lima a Quito.", "lives_in", "Ana se mudó a Quito."),
     ("Soy alérgica a las nueces.", "allergic_to", "Eva es alérgica a las nueces."),
 ]

@@ -47,6 +47,14 @@ SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, 
 FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]) AND m.kind <> 'entity'
   AND NOT EXISTS (SELECT FROM passage p WHERE p.tenant_id = %(tenant)s AND p.memory_id = m.id);
 
+-- name: objects
+-- The names, as they are compared, of what some memories relate their subjects to.
+SELECT r.memory_id, array_agg(a.folded)
+FROM relation r JOIN entity_alias a ON a.entity_id = r.object_id
+WHERE r.tenant_id = %(tenant)s AND r.memory_id = ANY(%(ids)s::uuid[]) AND NOT r.derived
+  AND a.tenant_id = %(tenant)s AND NOT a.removed
+GROUP BY r.memory_id;
+
 -- name: same_subject
 -- The newest memories that speak of the same property of the same subject as each of some drafts. A join, and not a look-up
 -- for each draft: while statistics are young, a look-up may go by the wrong index, and then reads a whole scope each time.

@@ -47,6 +47,21 @@ JOIN unnest(%(namespaces)s::text[], %(hashes)s::bytea[]) AS h(namespace, content
   ON m.namespace = h.namespace AND m.content_hash = h.content_hash
 WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.superseded_by IS NULL;
 
+-- name: read_before
+-- What was read at the same place of the same text before, and was replaced since by what still stands: to read it again is no news.
+SELECT DISTINCT ON (h.place) h.place, m.id
+FROM unnest(%(places)s::integer[], %(namespaces)s::text[], %(subjects)s::text[], %(hashes)s::bytea[], %(spans)s::jsonb[],
+            %(moments)s::timestamptz[]) AS h(place, namespace, subject, content_hash, span, observed_at)
+JOIN memory m ON m.namespace = h.namespace AND m.subject = h.subject AND m.content_hash = h.content_hash
+JOIN memory s ON s.id = m.superseded_by
+WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status = 'active' AND m.metadata -> 'span' = h.span
+  AND m.observed_at IS NOT DISTINCT FROM h.observed_at AND s.tenant_id = %(tenant)s AND s.status = 'active'
+  AND NOT EXISTS (
+      SELECT FROM memory l
+      WHERE l.tenant_id = %(tenant)s AND l.agent_id = %(agent)s AND l.namespace = h.namespace
+        AND l.content_hash = h.content_hash AND l.status = 'active' AND l.superseded_by IS NULL)
+ORDER BY h.place, m.id DESC;
+
 -- name: archive_ended
 -- Moves expired or invalidated memories out of the way of the same words said anew.
 UPDATE memory SET status = 'archived', revision = revision + 1, updated_at = %(now)s, current_since = greatest(%(now)s, current_since)

@@ -21,9 +21,12 @@ WORKED_AT = Relation(
     "worked_at", "COMPANY", "used to work at", 0.85, PROFESSIONAL, tense="over",
     first="worked at|was working at|was employed by|was employed at",
     third="worked at|was working at|was employed by|was employed at", plural="worked at",
-    either="used to work at|used to work for|no longer work at|no longer works at|no longer work for"
-    "|no longer works for|quit my job at|quit his job at|quit her job at|left my job at|left his job at"
-    "|left her job at|resigned from"
+    either="used to work at|used to work for",
+)  # fmt: skip
+WORKS_NO_LONGER_AT = replace(
+    WORKED_AT, says="no longer works at", first="", third="", plural="",
+    either="no longer work at|no longer works at|no longer work for|no longer works for|quit my job at"
+    "|quit his job at|quit her job at|left my job at|left his job at|left her job at|resigned from"
     "|was fired from|was laid off from|retired from|stopped working at|stopped working for",
 )  # fmt: skip
 WORKS_AT = Relation(
@@ -59,9 +62,12 @@ STILL_LIVES_IN = Relation(
 )  # fmt: skip
 LIVED_IN = Relation(
     "lived_in", "PLACE", "used to live in", 0.85, PERSONAL, tense="over",
-    first="lived in|was living in|moved away from|moved out of", third="lived in|was living in|moved away from"
-    "|moved out of", plural="lived in|were living in",
-    either="used to live in|no longer live in|no longer lives in|grew up in|stopped living in",
+    first="lived in|was living in", third="lived in|was living in", plural="lived in|were living in",
+    either="used to live in|grew up in",
+)  # fmt: skip
+LIVES_NO_LONGER_IN = replace(
+    LIVED_IN, says="no longer lives in", first="", third="", plural="",
+    either="no longer live in|no longer lives in|stopped living in|moved away from|moved out of",
 )  # fmt: skip
 LIVES_IN = Relation(
     "lives_in", "PLACE", "lives in", 0.9, PERSONAL,
@@ -91,7 +97,11 @@ PEOPLE = (
     Relation("married_to", "PERSON", "", 0.85, PERSONAL, either="got married to|married", tense="began"),
     Relation(
         "was_married_to", "PERSON", "used to be married to", 0.85, PERSONAL, tense="over",
-        first="was married to", third="was married to", either="divorced|got divorced from|used to be married to",
+        first="was married to", third="was married to", either="used to be married to",
+    ),
+    Relation(
+        "was_married_to", "PERSON", "is no longer married to", 0.85, PERSONAL, tense="over",
+        either="divorced|got divorced from",
     ),
     Relation(
         "engaged_to", "PERSON", "is engaged to", 0.9, PERSONAL,
@@ -171,7 +181,9 @@ THINGS = (
              needs_cue=True),
     Relation("uses", "PRODUCT", "uses", 0.75, PROFESSIONAL, subject=None, first="use", third="uses|is using"),
     Relation("used", "PRODUCT", "used to use", 0.75, PROFESSIONAL, subject=None, tense="over",
-             either="used to use|no longer use|no longer uses|stopped using"),
+             either="used to use"),
+    Relation("used", "PRODUCT", "no longer uses", 0.75, PROFESSIONAL, subject=None, tense="over",
+             either="no longer use|no longer uses|stopped using"),
     Relation(
         "skilled_in", "SKILL", "is skilled in", 0.85, PROFESSIONAL,
         first="'m skilled in|am skilled in|'m proficient in|am proficient in|'m an expert in|am an expert in"
@@ -246,9 +258,11 @@ TASTES = (
                plural="|".join(word for word in first.split("|") if "'m" not in word and "am " not in word))
       for predicate, first, third, says in TASTE_WORDS),
     Relation("liked", "anything", "used to like", 0.8, PREFERENCE, kind="preference", tense="over",
-             either="used to like|no longer like|no longer likes"),
+             either="used to like"),
     Relation("liked", "anything", "used to love", 0.8, PREFERENCE, kind="preference", tense="over",
-             either="used to love|used to enjoy|no longer enjoy|no longer enjoys|no longer love|no longer loves"),
+             either="used to love|used to enjoy"),
+    *(Relation("liked", "anything", f"no longer {verb}s", 0.8, PREFERENCE, kind="preference", tense="over",
+               either=f"no longer {verb}|no longer {verb}s") for verb in ("like", "love", "enjoy")),
 )  # fmt: skip
 
 ENGLISH = Language(
@@ -328,8 +342,9 @@ ENGLISH = Language(
         """
     ),
     relations=(
-        WORKED_AT, WORKS_AT, STILL_WORKS_AT, JOINED, STARTED_AT, JOINED_CUE, LEFT_FOR,
-        LIVED_IN, LIVES_IN, STILL_LIVES_IN, MOVED_TO, MOVED_FROM, *PEOPLE, *GROUPS, *PLACES, *THINGS, *LIFE, *TASTES,
+        WORKED_AT, WORKS_NO_LONGER_AT, WORKS_AT, STILL_WORKS_AT, JOINED, STARTED_AT, JOINED_CUE, LEFT_FOR,
+        LIVED_IN, LIVES_NO_LONGER_IN, LIVES_IN, STILL_LIVES_IN, MOVED_TO, MOVED_FROM,
+        *PEOPLE, *GROUPS, *PLACES, *THINGS, *LIFE, *TASTES,
     ),
     opening=listed(
         """

@@ -23,7 +23,7 @@ from ebbtide.write.extract.tokens import Sentence, Words, sentences_of, words_of
 from ebbtide.write.extract.word_list import listed
 from ebbtide.write.wording import language_of
 
-__all__ = ["EXTRACTOR", "Dated", "Dates", "extract"]
+__all__ = ["EXTRACTOR", "PAST_PREDICATES", "Dated", "Dates", "extract"]
 
 EXTRACTOR = "rules/1"
 """How the metadata of a fact names these rules."""
@@ -31,6 +31,10 @@ EXTRACTOR = "rules/1"
 LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH)
 PHRASES = phrases_of(LANGUAGES)
 BELONGINGS = belongings_of(LANGUAGES)
+PAST_PREDICATES = frozenset(
+    relation.predicate for language in LANGUAGES for relation in language.relations if relation.tense == "over"
+)
+"""What the relations are called that say what was so once."""
 OWNER, OBJECT = "{owner}", "{object}"
 OWNERS = "{owner}'s "
 SPEAKERS = frozenset({"user", "human", "me", "customer", "client"})
