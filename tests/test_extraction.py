@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
-from anyio import to_thread
 
-from ebbtide import AsyncEbbtide, Ebbtide, Found, extraction
+from ebbtide import AsyncEbbtide, Ebbtide, Found
 from ebbtide.errors import Forbidden, InvalidInput, NotFound, StaleRevision
 from ebbtide.models import FakeEmbedder
 from ebbtide.settings import Settings
 from tests.conftest import Opener
 from tests.jobs.support import Owner
+from tests.meanwhile import in_the_middle
 from tests.stores import DIMENSION
 
 RUN = (
@@ -110,20 +111,22 @@ def test_mentions_of_the_source_are_written_down(memory: Ebbtide, owner: Owner) 
     assert rows == [("Lisbon", "PLACE"), ("Smith", "PERSON")]
 
 
-def test_a_source_that_is_just_revised_gets_no_mentions_of_its_old_text(
-    memory: Ebbtide, open_store: Opener, monkeypatch: pytest.MonkeyPatch
+def test_of_a_source_that_is_just_revised_nothing_is_made_of_its_old_text(
+    memory: Ebbtide, open_store: Opener, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = memory.remember("We talked about it on the trip to Lisbon with Dr. Smith.").memory
-    other, real = open_store(), extraction.lock_graph
-
-    async def late(*given: Any) -> None:
-        await to_thread.run_sync(lambda: other.revise(source.id, "Bob sings."))
-        await real(*given)
-
-    monkeypatch.setattr(extraction, "lock_graph", late)
-    with pytest.raises(StaleRevision):
-        memory.extract(ids=[source.id])
-    monkeypatch.undo()
+    mentioning = memory.remember("We talked about it on the trip to Lisbon with Dr. Smith.").memory
+    telling = memory.remember("We had lunch. Ann lives in Oslo and works at Acme.").memory
+    other = open_store()
+    for source in (mentioning, telling):
+        answer = in_the_middle(
+            monkeypatch,
+            owner,
+            "ebbtide.manage:lock_memory",
+            partial(other.revise, source.id, f"It sings, {source.id}."),
+            partial(memory.extract, ids=[source.id]),
+        )
+        assert isinstance(answer.exception(), StaleRevision)
+    assert contents(memory) == {f"It sings, {source.id}." for source in (mentioning, telling)}
     assert memory.entities.list() == []
 
 

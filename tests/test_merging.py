@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +17,11 @@ from ebbtide import Ebbtide, Policy
 from ebbtide.clock import FixedClock
 from ebbtide.curated import Consolidation
 from ebbtide.errors import Conflict, EbbtideError, InvalidInput
-from ebbtide.merging import MOST_GROUPS, read_texts, write_texts
+from ebbtide.merging import CHANGED, MOST_GROUPS, read_texts, write_texts
 from ebbtide.models.consolidator import MOST_CHARACTERS
 from ebbtide.models.fake import FakeConsolidator
 from tests.conftest import Opener
+from tests.meanwhile import in_the_middle
 from tests.models.endpoint import Endpoint, Reply, serve
 from tests.models.test_extractor import said
 from tests.stores import SETTINGS
@@ -187,28 +189,19 @@ def test_what_happens_between_the_check_and_the_write_wins(
     assert contents(memory) == {one if content == FIRST else content for content in left}
 
 
+@pytest.mark.parametrize("step", ["ebbtide.erase:forget_all", "ebbtide.manage:lock_memory"], ids=["forget", "revise"])
 @pytest.mark.parametrize("place", [0, 1], ids=["the fullest", "the other"])
-def test_a_revision_in_the_middle_of_the_write_wins(
-    memory: Ebbtide, open_store: Opener, monkeypatch: pytest.MonkeyPatch, place: int
+def test_a_source_that_is_just_forgotten_or_revised_does_not_come_back(
+    memory: Ebbtide, open_store: Opener, owner: Owner, monkeypatch: pytest.MonkeyPatch, place: int, step: str
 ) -> None:
-    import ebbtide.merging as module
-    import ebbtide.remember as writing
-
-    second, first = remember_twice(memory)[::-1]
-    revised = (second, first)[place]
-    other = open_store()
-    token = memory.consolidate(by="model").token
-    real = writing.lock_graph
-
-    async def late(*given: Any, **more: Any) -> Any:
-        await to_thread.run_sync(lambda: other.revise(revised.id, "Light."))
-        return await real(*given, **more)
-
-    monkeypatch.setattr(writing, "lock_graph", late)
-    done = memory.consolidate(by="model", dry_run=False, token=token)
-    monkeypatch.undo()
-    assert (done.count, [one.reason for one in done.unmerged]) == (0, [module.CHANGED])
-    assert contents(memory) == {"Light.", first.content if place == 0 else second.content}
+    first, second = remember_twice(memory)
+    source, left = ((second, FIRST), (first, SECOND))[place]
+    other, token = open_store(), memory.consolidate(by="model").token
+    change = partial(other.forget, source.id, 1) if "erase" in step else partial(other.revise, source.id, "Light.")
+    merging = partial(memory.consolidate, by="model", dry_run=False, token=token)
+    done = in_the_middle(monkeypatch, owner, step, change, merging).result()
+    assert (done.count, [one.reason for one in done.unmerged]) == (0, [CHANGED])
+    assert contents(memory) == {left} | ({"Light."} if "manage" in step else set())
 
 
 def test_what_lives_otherwise_or_was_confirmed_is_not_told(memory: Ebbtide) -> None:

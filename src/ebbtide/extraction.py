@@ -16,7 +16,6 @@ from ebbtide.govern.access import READ, check_changeable, is_readable, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.graph.check import check_named, check_related
 from ebbtide.graph.write import Said, write_graph
-from ebbtide.graph.write import lock as lock_graph
 from ebbtide.identifiers import parse_id
 from ebbtide.knowledge import EntityType, Named, Related
 from ebbtide.manage import browse, missing, note_read
@@ -31,7 +30,7 @@ from ebbtide.write.echo import blanked
 from ebbtide.write.extract.rules import EXTRACTOR, Dated
 from ebbtide.write.extract.rules import extract as extract_by_rules
 from ebbtide.write.fence import fenced
-from ebbtide.write.origins import Origin, check_sources
+from ebbtide.write.origins import Origin
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -374,9 +373,6 @@ async def _write_mentions(
     now = engine.clock.now()
     async with fenced(engine, caller, session_revision, origins) as transaction:
         if said:
-            await lock_graph(transaction, caller)
-            # A revision that was under way has ended by now, and its text mentions others.
-            await check_sources(transaction, caller, origins)
             await write_graph(transaction, caller, said, now)
         await write_audit(transaction, caller, "update", entries, now)
 

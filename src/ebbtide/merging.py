@@ -27,7 +27,6 @@ from ebbtide.duplicates import (
 from ebbtide.errors import Conflict, InvalidInput, ModelError, ModelUnavailable
 from ebbtide.forget.holds import held_among
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.graph.write import lock as lock_graph
 from ebbtide.models.batches import run_batches
 from ebbtide.models.consolidator import MOST_CHARACTERS
 from ebbtide.read.seen import listed
@@ -221,7 +220,6 @@ async def _keep(engine: Engine, caller: Caller, group: Group, same: Memory) -> U
     found = Found({same.id: others}, {one.id: one for one in group.memories}, ())
     async with engine.database.transaction(caller.tenant) as transaction:
         await check_sources(transaction, caller, [_origin(group)])
-        await lock_graph(transaction, caller)
         await transaction.run("remember.lock", tenant=caller.tenant, ids=list(group.ids))
         await check_sources(transaction, caller, [_origin(group)])
         now = engine.clock.now()
@@ -240,7 +238,7 @@ async def _replace(engine: Engine, caller: Caller, group: Group, text: str) -> U
     writer = _writer(caller, group.memories)
     draft = _draft(text, group.memories, engine.consolidator.name if engine.consolidator is not None else "model")
     follow = partial(_take_place, writer, group)
-    (answer,) = await remember_many(engine, writer, [draft], origins=[_origin(group)], follow=follow, graph=True)
+    (answer,) = await remember_many(engine, writer, [draft], origins=[_origin(group)], follow=follow)
     if answer.memory is None:
         raise _LeftAlone(WITHHELD)
     return answer.memory.id

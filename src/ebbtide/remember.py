@@ -79,14 +79,14 @@ async def remember_many(
     document: Claim | None = None,
     follow: Follow | None = None,
     appended: bool = False,
-    graph: bool = False,
 ) -> list[Remembered]:
     """Write memories in one transaction: all of them, or none.
 
     `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
     that of the caller's session when the work on these drafts began, and `origins` what each was made from. They are
-    passages of the `document`, where one is claimed. `follow` comes last in the transaction, and with `graph` may
-    change what memories mention. What is `appended` is said next in the caller's chat, also where that was said before.
+    passages of the `document`, where one is claimed. `follow` comes last in the transaction, and where there are
+    `origins` may change what memories mention. What is `appended` is said next in the caller's chat, also where that
+    was said before.
 
     Raises:
         StaleRevision: something of the session, or of what they were made from, was forgotten since.
@@ -118,8 +118,6 @@ async def remember_many(
         batch = await classify(engine, batch)
         try:
             async with fenced(engine, caller, session_revision, origins, document) as transaction:
-                if graph:
-                    await lock_graph(transaction, caller)
                 stored = await store(engine, transaction, caller, batch, known, now)
                 if follow is not None:
                     await follow(transaction, new_among(stored))

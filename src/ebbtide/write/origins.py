@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from ebbtide.errors import StaleRevision
+from ebbtide.graph.write import lock as lock_graph
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,7 +36,7 @@ class Origin:
 async def check_sources(transaction: Transaction, caller: Caller, origins: Sequence[Origin | None]) -> None:
     """Make sure that every source still says what was read of it, and does until the transaction ends.
 
-    A forgetting waits before it locks anything, and so does this: call it before anything else.
+    Who forgets or revises a memory has locks that this waits for, before it locks anything else: call it first.
 
     Raises:
         StaleRevision: one was changed or forgotten since; nothing may be made from what it said.
@@ -44,6 +45,7 @@ async def check_sources(transaction: Transaction, caller: Caller, origins: Seque
     if not read:
         return
     await transaction.run("forget.lock_shared", tenant=caller.tenant)
+    await lock_graph(transaction, caller)
     rows = await transaction.all("origin.read_sources", tenant=caller.tenant, agent=caller.agent, ids=list(read))
     current = dict(rows)
     stale = next((id_ for id_, revision in read.items() if current.get(id_) != revision), None)
