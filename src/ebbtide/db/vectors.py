@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import AsyncConnection
 
-__all__ = ["Vectors", "as_halfvec", "as_halfvecs", "register_vectors"]
+__all__ = ["Vectors", "as_halfvec", "as_halfvecs", "read_halfvecs", "register_vectors"]
 
 
 class Vectors(list[Any]):
@@ -36,3 +36,13 @@ async def register_vectors(connection: AsyncConnection[Any]) -> None:
 
     await register_vector_async(connection)
     connection.adapters.register_dumper(Vectors, ListBinaryDumper)
+
+
+def read_halfvecs(sent: bytes, count: int) -> NDArray[np.float32]:
+    """So many vectors of one dimension as the rows of a matrix, from the form in which the server sends each.
+
+    That is its dimension and an unused number, of two bytes each, and its values in half precision.
+    """
+    import numpy as np
+
+    return np.frombuffer(sent, dtype=">f2").reshape(count, -1)[:, 2:].astype(np.float32)

@@ -13,7 +13,6 @@ from ebbtide.db.owner import owner_connection
 from ebbtide.db.queue import enqueue
 from ebbtide.db.statements import statement
 from ebbtide.errors import InvalidInput
-from ebbtide.read.route import index_name
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -65,8 +64,9 @@ async def build_vector_index(engine: Engine, *, partition: str) -> None:
         raise InvalidInput(
             f"There is no partition {partition[:64]!r}.", field="partition", remedy="Name one, memory_0."
         )
+    index = f"{partition}_vectors"
     names = {
-        "index": sql.Identifier(index_name(partition)),
+        "index": sql.Identifier(index),
         "partition": sql.Identifier(partition),
         "width": sql.Literal(engine.settings.hnsw_ef_construction),
     }
@@ -74,7 +74,7 @@ async def build_vector_index(engine: Engine, *, partition: str) -> None:
         owner = Transaction(connection)
         while not (await owner.one("jobs.lock_build"))[0]:  # noqa: ASYNC110 - another process holds it
             await asyncio.sleep(LOCK_RETRY_SECONDS)
-        valid = await owner.one("jobs.index_is_valid", index=index_name(partition))
+        valid = await owner.one("jobs.index_is_valid", index=index)
         if valid is None or not valid[0]:
             await connection.execute(sql.SQL(statement("jobs.drop_vector_index")).format(**names))
             await connection.execute(sql.SQL(statement("jobs.create_vector_index")).format(**names))

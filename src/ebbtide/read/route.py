@@ -81,14 +81,8 @@ def plan_route(engine: Engine, scope: Scope, shape: ScopeShape, *, has_vector: b
 
 async def has_index(transaction: Transaction, tenant: str) -> bool:
     """Whether the tenant's partition has a vector index that may be used."""
-    partition = await transaction.one("recall.partition", tenant=tenant)
-    found = await transaction.one("recall.has_index", index=index_name(partition[0]))
+    found = await transaction.one("recall.has_index", tenant=tenant)
     return bool(found[0])
-
-
-def index_name(partition: str) -> str:
-    """The name of a partition's vector index."""
-    return f"{partition.rsplit('.', 1)[-1]}_vectors"
 
 
 async def sample_words(transaction: Transaction, scope: Scope, rows: int) -> WordSample:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from ebbtide.db.vectors import as_halfvecs
+from ebbtide.db.vectors import as_halfvecs, read_halfvecs
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,7 +31,7 @@ LEAST_SIMILARITY = 0.7
 WIDE = 0.4
 NEIGHBOURS = 5
 # So many vectors are compared by the server; more are worth carrying the namespace's vectors over once.
-FEW = 8
+FEW = 12
 # Searching the index once costs as much as carrying so many more vectors over, to be compared with all at once.
 ROWS_A_SEARCH = 20
 PAGE = 10_000
@@ -85,12 +85,7 @@ async def _stored(
         "least": least.tolist(),
     }
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        counted = await transaction.one(
-            "conflict.scope_rows", tenant=caller.tenant, agent=caller.agent, namespace=namespace, most=exact + 1
-        )
-        if counted[0] == 0:
-            return []
-        indexed = counted[0] > exact and await _has_index(transaction, caller.tenant)
+        indexed = await _has_index(transaction, caller, namespace, exact)
         if not indexed and len(rows) <= FEW:
             return [tuple(row) for row in await transaction.all("conflict.nearest", **scope, **asked)]
         if not indexed:
@@ -106,10 +101,14 @@ async def _stored(
         return [tuple(row) for row in await transaction.all("conflict.nearest_indexed", **scope, **asked)]
 
 
-async def _has_index(transaction: Transaction, tenant: str) -> bool:
-    partition = await transaction.one("recall.partition", tenant=tenant)
-    found = await transaction.one("recall.has_index", index=f"{partition[0].rsplit('.', 1)[-1]}_vectors")
-    return bool(found[0])
+async def _has_index(transaction: Transaction, caller: Caller, namespace: str, exact: int) -> bool:
+    """Whether there is a vector index, and a namespace has more rows than are compared exactly."""
+    if not (await transaction.one("recall.has_index", tenant=caller.tenant))[0]:
+        return False
+    counted = await transaction.one(
+        "conflict.scope_rows", tenant=caller.tenant, agent=caller.agent, namespace=namespace, most=exact + 1
+    )
+    return counted[0] > exact
 
 
 async def _compared(
@@ -118,15 +117,14 @@ async def _compared(
     """The same by carrying the vectors over, a page at a time."""
     after: UUID | None = None
     while True:
-        page = await transaction.all("conflict.vectors", **scope, after=after, rows=PAGE)
-        if page:
-            ids = [id_ for id_, _ in page]
-            stored = np.stack([vector.to_numpy() for _, vector in page]).astype(np.float32)
+        ids, sent = await transaction.one("conflict.vectors", **scope, after=after, rows=PAGE)
+        if ids:
+            stored = read_halfvecs(sent, len(ids))
             stored /= np.linalg.norm(stored, axis=1, keepdims=True)
             for row, place, cosine in above(rows, stored, least):
                 yield row, ids[place], cosine
             after = ids[-1]
-        if len(page) < PAGE:
+        if not ids or len(ids) < PAGE:
             return
 
 

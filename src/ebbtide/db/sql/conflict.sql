@@ -14,20 +14,20 @@ SELECT count(*) FROM (
     LIMIT %(most)s) counted;
 
 -- name: vectors
--- A page of a namespace's vectors, in the order of their ids.
-SELECT m.id, m.embedding FROM memory m
-WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL AND (%(after)s::uuid IS NULL OR m.id > %(after)s::uuid)
-ORDER BY m.id LIMIT %(rows)s;
+-- A page of a namespace's vectors, in the order of their ids: the ids, and the vectors as the server sends them, one after the other.
+SELECT array_agg(v.id), string_agg(halfvec_send(v.embedding), ''::bytea) FROM (
+    SELECT m.id, m.embedding FROM memory m
+    WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL AND (%(after)s::uuid IS NULL OR m.id > %(after)s::uuid)
+    ORDER BY m.id LIMIT %(rows)s) v;
 
 -- name: nearest
--- The nearest memories of a namespace to each of some vectors, by comparing all; the sum keeps any index out of it.
+-- The nearest memories of a namespace to each of some vectors, by comparing all; only the few that are near enough are sorted.
 SELECT v.place, n.id, n.similarity
 FROM unnest(%(places)s::integer[], %(vectors)s::halfvec[], %(least)s::float8[]) AS v(place, vector, least)
 CROSS JOIN LATERAL (
-    SELECT m.id, (1 - (m.embedding <=> v.vector))::float8 AS similarity FROM memory m
-    WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL
-    ORDER BY (m.embedding <=> v.vector) + 0 LIMIT %(rows)s) n
-WHERE n.similarity > v.least;
+    SELECT m.id, 1 - (m.embedding <=> v.vector) AS similarity FROM memory m
+    WHERE {{standing}} AND m.namespace = %(namespace)s AND m.embedding IS NOT NULL AND 1 - (m.embedding <=> v.vector) > v.least
+    ORDER BY similarity DESC LIMIT %(rows)s) n;
 
 -- name: nearest_indexed
 -- The same by the vector index, where a namespace is too large for that.

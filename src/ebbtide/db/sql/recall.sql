@@ -185,10 +185,11 @@ SELECT (SELECT count(*) FROM memory m
        EXISTS (SELECT FROM entity e WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s);
 
 -- name: has_index
--- Whether the vectors of this tenant's partition have an index that may be used.
+-- Whether the vectors of a tenant's partition have an index that may be used.
 SELECT EXISTS (
-    SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-    WHERE i.indisvalid AND c.relname = %(index)s AND c.relnamespace = 'ebbtide'::regnamespace);
+    SELECT FROM pg_inherits p JOIN pg_index i ON i.indrelid = p.inhrelid JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+    WHERE p.inhparent = 'memory'::regclass AND i.indisvalid AND a.amname = 'hnsw'
+      AND satisfies_hash_partition('memory'::regclass, 8, right(p.inhrelid::regclass::text, 1)::integer, %(tenant)s::text));
 
 -- name: partition
 -- The partition a tenant's memories lie in.
