@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Trace,
         Version,
     )
+    from ebbtide.values import Page
 
 __all__ = [
     "AsyncEbbtide",
@@ -106,6 +107,7 @@ __all__ = [
     "Named",
     "Neighbourhood",
     "Omission",
+    "Page",
     "Passage",
     "Policy",
     "Profile",
@@ -181,6 +183,7 @@ _HOMES = {
     "Named": "ebbtide.knowledge",
     "Neighbourhood": "ebbtide.knowledge",
     "Omission": "ebbtide.blocks",
+    "Page": "ebbtide.values",
     "Passage": "ebbtide.ingested",
     "Policy": "ebbtide.govern.policies",
     "Profile": "ebbtide.rank.profile",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ebbtide.checks import check_word
+from ebbtide.checks import check_whole, check_word
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, check_changeable, check_visible, requires
 from ebbtide.govern.audit import write as write_audit
@@ -14,6 +14,7 @@ from ebbtide.identifiers import parse_id
 from ebbtide.read.seen import seen
 from ebbtide.text import content_hash, embedding_text
 from ebbtide.types import RESOLUTIONS, Dispute, Draft
+from ebbtide.values import Page, page_of
 from ebbtide.write.echo import without_block
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
@@ -49,26 +50,35 @@ class Merged:
 
 
 @requires(READ)
-async def list_conflicts(engine: Engine, caller: Caller, *, limit: int = 50) -> list[Dispute]:
-    """The agent's conflicts of which both sides still hold, newest first.
+async def list_conflicts(
+    engine: Engine, caller: Caller, *, limit: int = 50, after: UUID | str | None = None
+) -> Page[Dispute]:
+    """The agent's conflicts of which both sides still hold, newest first. See `AsyncConflicts.list`.
 
     Raises:
         InvalidInput: the limit is out of its range.
     """
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
-        raise InvalidInput(
-            f"limit must be a whole number from 1 to {MOST_LISTED:,}.", field="limit", remedy="Settle some first."
-        )
+    check_whole(limit, "limit", 1, MOST_LISTED)
+    last = None if after is None else parse_id(after, "after")
+    found: list[Dispute] = []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.all("conflict.list", tenant=caller.tenant, agent=caller.agent, limit=limit)
-        read = await _read(transaction, caller, [id_ for row in rows for id_ in row[1:3]])
-        memories = {one.id: one for one in await seen(engine, transaction, caller, list(read.values()))}
-    disputes = [
-        Dispute(id=id_, older=memories[older], newer=memories[newer], reason=reason, created_at=created)
-        for id_, older, newer, reason, created in rows
-        if older in memories and newer in memories
-    ]
-    return [one for one in disputes if _visible(caller, one)]
+        while (lacking := limit + 1 - len(found)) > 0:
+            rows = await transaction.all(
+                "conflict.list", tenant=caller.tenant, agent=caller.agent, after=last, limit=lacking
+            )
+            read = await _read(transaction, caller, [id_ for row in rows for id_ in row[1:3]])
+            memories = {one.id: one for one in await seen(engine, transaction, caller, list(read.values()))}
+            disputes = [
+                Dispute(id=id_, older=memories[older], newer=memories[newer], reason=reason, created_at=created)
+                for id_, older, newer, reason, created in rows
+                if older in memories and newer in memories
+            ]
+            found += [one for one in disputes if _visible(caller, one)]
+            if len(rows) < lacking:
+                break
+            # What the caller may not see is made up for by what comes after.
+            last = rows[-1][0]
+    return page_of(found, limit, lambda one: one.id)
 
 
 def _visible(caller: Caller, dispute: Dispute) -> bool:

@@ -43,6 +43,7 @@ from ebbtide.read.personal import mode_on, name_shown
 from ebbtide.read.scope import make_scope
 from ebbtide.read.seen import seen
 from ebbtide.text import is_blank
+from ebbtide.values import Page, page_of
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -328,7 +329,7 @@ async def list_documents(
     namespaces: Sequence[str] | str | None = None,
     limit: int = 50,
     after: UUID | str | None = None,
-) -> list[Document]:
+) -> Page[Document]:
     """The documents whose namespaces the caller may read, in the order of namespace and path."""
     check_whole(limit, "limit", 1, MOST_LISTED)
     names = make_scope(caller, engine.clock.now(), namespaces=namespaces).names()
@@ -337,7 +338,7 @@ async def list_documents(
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rules = await rules_in(engine, transaction, caller.tenant)
         last = None if last_id is None else await find_document(transaction, caller, last_id, None)
-        while (lacking := limit - len(found)) > 0:
+        while (lacking := limit + 1 - len(found)) > 0:
             rows = await transaction.named(
                 "document.list", **names, after_namespace=last.namespace if last else "",
                 after_path=last.path if last else "", limit=lacking,
@@ -346,9 +347,8 @@ async def list_documents(
             found += [made for one in page if (made := shown_document(one, rules)) is not None]
             if len(page) < lacking:
                 break
-            # What the rules leave out is made up for by what comes after.
             last = page[-1]
-    return found
+    return page_of(found, limit, lambda one: one.id)
 
 
 def document_from(row: Any) -> Document:
@@ -386,12 +386,12 @@ async def get_document(
             raise missing(document)
         passages = await _passages(engine, transaction, caller, found.id, limit, last_id)
     note_read(engine, caller, "documents.get", tuple(one.id for one in passages))
-    return shown.model_copy(update={"contents": tuple(passages)})
+    return shown.model_copy(update={"contents": tuple(passages), "next": passages.next})
 
 
 async def _passages(
     engine: Engine, transaction: Transaction, caller: Caller, document: UUID, limit: int, after: UUID | None
-) -> list[Passage]:
+) -> Page[Passage]:
     """The next passages that the caller may see."""
     whose = {"tenant": caller.tenant, "agent": caller.agent, "source": str(document)}
     position: int | None = None
@@ -403,7 +403,7 @@ async def _passages(
             )
         position = row[0]
     passages: list[Passage] = []
-    while (lacking := limit - len(passages)) > 0:
+    while (lacking := limit + 1 - len(passages)) > 0:
         rows = await transaction.all(
             "document.passages", **whose, after=after, after_position=position, limit=min(lacking, PAGE)
         )
@@ -421,7 +421,7 @@ async def _passages(
         if len(rows) < min(lacking, PAGE):
             break
         after, position = rows[-1][:2]
-    return passages
+    return page_of(passages, limit, lambda one: one.id)
 
 
 async def find_document(

@@ -24,6 +24,7 @@ from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import shown
 from ebbtide.types import trusted
+from ebbtide.values import Page, page_of
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ __all__ = [
 
 MOST_LISTED = 1_000
 MOST_SPLIT = 10_000
-FIRST = UUID(int=0)
+FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 LAST_CHARACTER = chr(sys.maxunicode)
 # Where more names begin so, going through the entities finds enough of them sooner than reading all those names.
 MOST_LOOKED_UP = 3_000
@@ -58,7 +59,7 @@ async def list_entities(
     limit: int = 50,
     after: UUID | str | None = None,
     **narrowed: Any,
-) -> list[Entity]:
+) -> Page[Entity]:
     """The entities that readable memories mention, the first known ones first. See `AsyncEntities.list`."""
     check_known(narrowed, SCOPED)
     check_whole(limit, "limit", 1, MOST_LISTED)
@@ -70,7 +71,7 @@ async def list_entities(
     statement = ("graph.entities" if wanted is None else "graph.entities_called") + scope.suffix
     asked = {**scope.parameters(), "types": listed_types, **({} if wanted is None else _beginning(wanted))}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        while (lacking := limit - len(seen)) > 0:
+        while (lacking := limit + 1 - len(seen)) > 0:
             rows = await transaction.all(statement, **asked, after=last, limit=lacking)
             found = await entities_seen(engine, transaction, scope, [row[0] for row in rows])
             # What was found by a name that its reader may not see is not found.
@@ -78,7 +79,7 @@ async def list_entities(
             if len(rows) < lacking:
                 break
             last = rows[-1][0]
-    return seen
+    return page_of(seen, limit, lambda one: one.id)
 
 
 def _beginning(text: str) -> dict[str, Any]:
@@ -288,12 +289,20 @@ async def _change(
 
 @requires(READ, ADMIN)
 async def entity_changes(
-    engine: Engine, caller: Caller, *, entity: UUID | str | None = None, limit: int = 50
-) -> list[EntityChange]:
+    engine: Engine,
+    caller: Caller,
+    *,
+    entity: UUID | str | None = None,
+    limit: int = 50,
+    after: UUID | str | None = None,
+) -> Page[EntityChange]:
     """What was done to entities by hand. See `AsyncEntities.changes`."""
     check_whole(limit, "limit", 1, MOST_LISTED)
     id_ = None if entity is None else parse_id(entity, "entity")
+    last = LAST if after is None else parse_id(after, "after")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         statement = "graph.changes" if id_ is None else "graph.changes_of"
-        rows = await transaction.named(statement, tenant=caller.tenant, agent=caller.agent, entity=id_, limit=limit)
-    return [trusted(EntityChange, **row._asdict()) for row in rows]
+        rows = await transaction.named(
+            statement, tenant=caller.tenant, agent=caller.agent, entity=id_, after=last, limit=limit + 1
+        )
+    return page_of([trusted(EntityChange, **row._asdict()) for row in rows], limit, lambda one: one.id)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.checks import check_caller, check_whole, check_word
+from ebbtide.checks import LONGEST_ID, check_caller, check_text, check_whole, check_word
 from ebbtide.conversation import Branch, Chat, Turn, role_of
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, authorise, rebound, requires, write_namespace
@@ -18,6 +18,7 @@ from ebbtide.manage import note_read, read_memory
 from ebbtide.read.scope import make_scope
 from ebbtide.read.seen import listed
 from ebbtide.remember import remember_many
+from ebbtide.values import Page, page_of
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -174,13 +175,14 @@ def _as_known(caller: Caller, row: Any, parent: str | None, forked_after: int | 
 
 
 @requires(READ)
-async def chats(engine: Engine, caller: Caller, *, limit: int = 50) -> list[Chat]:
+async def chats(engine: Engine, caller: Caller, *, limit: int = 50, after: str | None = None) -> Page[Chat]:
     """The chats in which something was said, the last one first. See `AsyncEpisodes.list`."""
     check_whole(limit, "limit", 1, MOST_CHATS)
+    last = None if after is None else check_text(after, "after", LONGEST_ID)
     scope = make_scope(caller, engine.clock.now())
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.named("episodes.chats", **scope.parameters(), limit=limit)
-    return [Chat(**row._asdict()) for row in rows]
+        rows = await transaction.named("episodes.chats", **scope.parameters(), after=last, limit=limit + 1)
+    return page_of([Chat(**row._asdict()) for row in rows], limit, lambda one: one.chat)
 
 
 async def transcript(

@@ -55,6 +55,7 @@ from ebbtide.types import (
     TagFilter,
     Version,
 )
+from ebbtide.values import Page
 
 __all__ = ["AsyncEbbtide"]
 
@@ -391,8 +392,8 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
 
     async def browse(
         self, *, limit: int = 50, after: UUID | str | None = None, tool: bool = False, **scope: Any
-    ) -> list[Memory]:
-        """Memories of a scope without a query, newest first. `after` is the id of the last one seen.
+    ) -> Page[Memory]:
+        """Memories of a scope without a query, newest first. `after` is the id of the last one seen, the page's `next`.
 
         `namespaces`, `kinds`, `labels`, `tags`, `where`, `as_of`, `valid_at` and `include_superseded` are `recall`'s.
         """

@@ -35,7 +35,8 @@ class Document(Value):
 
     `passages` is how many there are. It is not `complete` while it is being read, after that was interrupted, where it
     came by an import, and where a legal hold kept something of an earlier version: ingesting it again completes it.
-    `contents` are the passages in their order, where one document was asked for.
+    `contents` are the passages in their order, where one document was asked for, and `next` is the `after` of the
+    following ones, None where there are no more.
     """
 
     id: UUID
@@ -48,6 +49,7 @@ class Document(Value):
     created_at: datetime
     updated_at: datetime
     contents: tuple[Passage, ...] = Field((), exclude_if=lambda value: not value)
+    next: UUID | None = None
 
 
 class IngestedFile(Value):

@@ -24,6 +24,7 @@ from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, listed, seen, versions_seen
 from ebbtide.text import content_hash, embedding_text, search_text, shown
 from ebbtide.types import Draft, Version
+from ebbtide.values import Page, page_of
 from ebbtide.write.context import in_context, refresh_following
 from ebbtide.write.echo import without_block
 from ebbtide.write.fence import check_session_revision, fenced
@@ -112,7 +113,7 @@ def missing(id_: UUID) -> NotFound:
 @requires(READ)
 async def browse(
     engine: Engine, caller: Caller, *, limit: int = 50, after: UUID | str | None = None, **narrowed: Any
-) -> list[Memory]:
+) -> Page[Memory]:
     """Memories of a scope without a query, newest first; `after` continues behind the last one seen."""
     check_known(narrowed, SCOPED)
     check_whole(limit, "limit", 1, MOST_BROWSED)
@@ -121,7 +122,7 @@ async def browse(
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         scope = await on_branch(transaction, scope)
         last = await read_memory(transaction, caller, parse_id(after, "after")) if after is not None else None
-        while (lacking := limit - len(found)) > 0:
+        while (lacking := limit + 1 - len(found)) > 0:
             rows = await transaction.all(
                 "recall.browse" + scope.suffix,
                 **scope.parameters(),
@@ -135,8 +136,9 @@ async def browse(
                 break
             # What the rules leave out is made up for by what comes after.
             last = page[-1]
-    note_read(engine, caller, "browse", tuple(one.id for one in found))
-    return found
+    page = page_of(found, limit, lambda one: one.id)
+    note_read(engine, caller, "browse", tuple(one.id for one in page))
+    return page
 
 
 @requires(READ)

@@ -15,6 +15,7 @@ from ebbtide.manage import note_read
 from ebbtide.read.graph import relations_seen
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.types import trusted
+from ebbtide.values import Page, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ async def list_relations(
     limit: int = 50,
     after: UUID | str | None = None,
     **narrowed: Any,
-) -> list[Relation]:
+) -> Page[Relation]:
     """What holds between entities, as far as readable memories say. See `AsyncRelations.list`."""
     check_known(narrowed, SCOPED)
     check_whole(limit, "limit", 1, MOST_LISTED)
@@ -58,7 +59,7 @@ async def list_relations(
     statement = ("graph.relations" if entity is None else "graph.relations_of") + scope.suffix
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         found = None if entity is None else (await resolve_entity(engine, transaction, scope, entity)).id
-        while (lacking := limit - len(seen)) > 0:
+        while (lacking := limit + 1 - len(seen)) > 0:
             rows = await transaction.all(
                 statement, **scope.parameters(), entity=found, predicate=asked, derived=derived, after=last,
                 limit=lacking,
@@ -67,8 +68,9 @@ async def list_relations(
             if len(rows) < lacking:
                 break
             last = rows[-1][0]
-    note_read(engine, caller, "relations.list", tuple({id_ for one in seen for id_ in one.memories}))
-    return seen
+    page = page_of(seen, limit, lambda one: one.id)
+    note_read(engine, caller, "relations.list", tuple({id_ for one in page for id_ in one.memories}))
+    return page
 
 
 @requires(READ)

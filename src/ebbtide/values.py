@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable, Iterable
+from typing import Any, Self, TypeVar
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 
 from ebbtide.errors import InvalidInput
 from ebbtide.text import shown
 
-__all__ = ["Given", "Listed", "Spoken", "Value"]
+__all__ = ["Given", "Listed", "Page", "Spoken", "Value", "page_of"]
+
+Item = TypeVar("Item")
 
 LONGEST_LINE = 80
+
+
+class Page(list[Item]):
+    """A part of a list, which knows whether the list goes on.
+
+    `next` is what the call for the part behind it takes to continue, as `after` or, where numbers run down, as
+    `before`: the last value's id, number or name. It is None where nothing follows.
+    """
+
+    def __init__(self, values: Iterable[Item] = (), *, next: UUID | int | str | None = None) -> None:  # noqa: A002
+        super().__init__(values)
+        # Of the one sort that the same verb takes, which no checker of types is told.
+        self.next: Any = next
+
+
+def page_of(found: list[Item], limit: int, mark: Callable[[Item], UUID | int | str]) -> Page[Item]:
+    """The first `limit` values of those found, of which there is one more where the list goes on behind them."""
+    page = found[:limit]
+    return Page(page, next=mark(page[-1]) if len(found) > limit else None)
 
 
 class Value(BaseModel):

@@ -19,7 +19,7 @@ def test_near_duplicates_are_shown_and_then_merged(ebbtide: Run) -> None:
     assert "--token" in shown
     done = ebbtide("consolidate", "--token", planned["token"])
     assert "1 merged" in done.out
-    assert len(ebbtide("browse", "--json").json) == 1
+    assert len(ebbtide("browse", "--json").json["items"]) == 1
     assert ebbtide("consolidate", "--token", "x").code != 0
 
 
@@ -41,7 +41,7 @@ def test_an_update_is_taken_back(ebbtide: Run) -> None:
     old = ebbtide("remember", "Tea is at four", "--json").json["memory"]["id"]
     ebbtide("supersede", old, "Tea is at five")
     assert ebbtide("separate", old).out == f"unconfirmed  {old}  revision 3  Tea is at four\n"
-    assert len(ebbtide("browse", "--json").json) == 2
+    assert len(ebbtide("browse", "--json").json["items"]) == 2
 
 
 def test_a_model_makes_one_text_of_two(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:

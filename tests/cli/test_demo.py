@@ -28,7 +28,7 @@ def test_a_store_that_holds_memories_is_left_alone(ebbtide: Run, dsn: str) -> No
     ebbtide("remember", "Mine.")
     ran = ebbtide("demo", "--store", dsn, "--json")
     assert (ran.code, ran.json["error"]["field"]) == (2, "--store")
-    assert len(ebbtide("browse", "--json").json) == 1
+    assert len(ebbtide("browse", "--json").json["items"]) == 1
 
 
 def test_people_read_it_in_lines_that_fit_in_a_throwaway_store(ebbtide: Run) -> None:
@@ -37,4 +37,4 @@ def test_people_read_it_in_lines_that_fit_in_a_throwaway_store(ebbtide: Run) -> 
     assert max(map(len, ran.out.splitlines())) <= 100
     titles = ("Remember", "Recall", "Supersede", "Rank", "Explain", "Context", "Use it")
     assert [title for title in titles if f"\n{title} ─" not in ran.out] == []
-    assert ebbtide("browse", "--json").json == []
+    assert ebbtide("browse", "--json").json["items"] == []

@@ -12,7 +12,7 @@ def test_conflicts_are_listed_and_settled(ebbtide: Run) -> None:
     answer = ebbtide("remember", "Ana works at Contoso", *EMPLOYER, "--json").json
     assert answer["outcome"] == "conflict"
     assert len(answer["related"]) == 1
-    [conflict] = ebbtide("conflicts", "list", "--json").json
+    [conflict] = ebbtide("conflicts", "list", "--json").json["items"]
     assert [conflict["older"]["content"], conflict["newer"]["content"]] == [
         "Ana works at Northwind", "Ana works at Contoso",
     ]  # fmt: skip
@@ -21,13 +21,13 @@ def test_conflicts_are_listed_and_settled(ebbtide: Run) -> None:
     assert "Ana works at Northwind" in told.out
     [holding] = ebbtide("conflicts", "resolve", conflict["id"], "keep_new", "--json").json
     assert holding["content"] == "Ana works at Contoso"
-    assert ebbtide("conflicts", "list", "--json").json == []
+    assert ebbtide("conflicts", "list", "--json").json["items"] == []
 
 
 def test_a_merge_takes_its_text(ebbtide: Run) -> None:
     ebbtide("remember", "Ana works at Northwind", *EMPLOYER)
     ebbtide("remember", "Ana works at Contoso", *EMPLOYER)
-    [conflict] = ebbtide("conflicts", "list", "--json").json
+    [conflict] = ebbtide("conflicts", "list", "--json").json["items"]
     refused = ebbtide("conflicts", "resolve", conflict["id"], "merge", "--json")
     assert (refused.code, refused.json["error"]["field"]) == (2, "--merged")
     merged = ebbtide("conflicts", "resolve", conflict["id"], "merge", "--merged", "Ana left Northwind for Contoso")

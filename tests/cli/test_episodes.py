@@ -22,7 +22,7 @@ def test_a_conversation_with_two_endings(ebbtide: Run) -> None:
     assert "nine" not in told.out
     assert "later  1 turn of its own  goes on from main after place 0" in ebbtide("episodes", "branches", *CHAT).out
     assert [one["name"] for one in ebbtide("episodes", "branches", *CHAT, "--json").json] == ["main", "later"]
-    assert [(one["chat"], one["turns"]) for one in ebbtide("episodes", "list", "--json").json] == [("c1", 3)]
+    assert [(one["chat"], one["turns"]) for one in ebbtide("episodes", "list", "--json").json["items"]] == [("c1", 3)]
     assert "c1  3 turns  2 branches" in ebbtide("episodes", "list").out
     recalled = ebbtide("recall", "ferry", *other, "--json").json
     assert {hit["content"] for hit in recalled["hits"]} == {"Which ferry shall we take?", "The ferry at nine"}

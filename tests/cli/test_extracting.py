@@ -26,7 +26,7 @@ def test_memories_are_read_again_without_doubling(ebbtide: Run) -> None:
 def test_a_dry_run_only_tells(ebbtide: Run) -> None:
     ran = ebbtide("extract", "-", "--dry-run", "--speaker", "Eva", stdin="I prefer tea.\n")
     assert ran.out.startswith("found  prefers  0.85  Eva prefers tea.")
-    assert ebbtide("browse", "--json").json == []
+    assert ebbtide("browse", "--json").json["items"] == []
 
 
 def test_one_thing_is_to_be_read(ebbtide: Run) -> None:

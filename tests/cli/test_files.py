@@ -16,7 +16,7 @@ def test_ingest_and_documents(ebbtide: Run) -> None:
     (file,) = told.json["files"]
     assert (file["status"], file["new"], file["path"]) == ("stored", 2, "guide.md")
     assert ebbtide("recall", "ferry", "--json").json["hits"][0]["kind"] == "chunk"
-    (document,) = ebbtide("documents", "list", "--json").json
+    (document,) = ebbtide("documents", "list", "--json").json["items"]
     assert (document["id"], document["passages"], document["complete"]) == (file["document"], 2, True)
     assert "contents" not in document
     shown = ebbtide("documents", "get", "guide.md")
@@ -26,9 +26,9 @@ def test_ingest_and_documents(ebbtide: Run) -> None:
     first = ebbtide("documents", "get", "guide.md", "--limit", "1", "--json").json["contents"][0]["id"]
     (second,) = ebbtide("documents", "get", "guide.md", "--after", first, "--json").json["contents"]
     assert second["first"] == 5
-    assert ebbtide("documents", "list", "--limit", "1", "--after", document["id"], "--json").json == []
+    assert ebbtide("documents", "list", "--limit", "1", "--after", document["id"], "--json").json["items"] == []
     assert "forgotten  2 memories" in ebbtide("documents", "forget", "guide.md").out
-    assert ebbtide("documents", "list", "--json").json == []
+    assert ebbtide("documents", "list", "--json").json["items"] == []
     assert ebbtide("documents", "get", "guide.md", "--json").json["error"]["code"] == "not_found"
 
 
@@ -51,7 +51,10 @@ def test_what_is_unchanged_is_counted_alone_and_a_full_page_says_how_to_go_on(eb
     assert len(ebbtide("ingest", "docs", "--json").json["files"]) == 2
     first = ebbtide("documents", "list", "--limit", "1", "--json")
     assert first.err == ""
-    assert f"--after {first.json[0]['id']}" in ebbtide("documents", "list", "--limit", "1").err
+    assert first.json["next"] == first.json["items"][0]["id"]
+    assert f"There is more: --after {first.json['next']}" in ebbtide("documents", "list", "--limit", "1").err
+    assert ebbtide("documents", "list", "--limit", "2", "--json").json["next"] is None
+    assert ebbtide("documents", "list", "--limit", "2").err == ""
     assert ebbtide("documents", "list").err == ""
     assert "--after" in ebbtide("browse", "--limit", "1").err
 
@@ -83,7 +86,7 @@ def test_sync_shows_before_it_forgets(ebbtide: Run) -> None:
     token = ebbtide("ingest", "docs", "--sync", "--json").json["token"]
     assert token in shown.out or "--token" in shown.out
     assert "forgotten docs/a.md" in ebbtide("ingest", "docs", "--sync", "--token", token).out
-    assert [one["path"] for one in ebbtide("documents", "list", "--json").json] == ["docs/b.md"]
+    assert [one["path"] for one in ebbtide("documents", "list", "--json").json["items"]] == ["docs/b.md"]
 
 
 def test_several_paths_and_a_text(ebbtide: Run) -> None:

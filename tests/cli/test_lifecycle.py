@@ -46,7 +46,7 @@ def test_a_memory_through_doubt_and_trust(ebbtide: Run) -> None:
     ]  # fmt: skip
     assert [state["revision"] for state in states] == [2, 3, 4, 5, 6]
     assert (states[-1]["importance"], states[-1]["invalidated_at"]) == (0.9, "2020-01-01T00:00:00Z")
-    assert ebbtide("browse", "--json").json == []
+    assert ebbtide("browse", "--json").json["items"] == []
 
 
 def test_a_memory_is_judged(ebbtide: Run) -> None:

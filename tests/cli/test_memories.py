@@ -22,7 +22,9 @@ def test_an_empty_list_is_said_to_be_one(ebbtide: Run) -> None:
         ran = ebbtide(*command)
         assert (ran.code, ran.out, ran.err) == (0, "", "none\n"), command
         ran = ebbtide(*command, "--json")
-        assert (ran.json, ran.err) == ([], ""), command
+        help_ = ebbtide(*command, "--help").out
+        paged = "--after" in help_ or "--before" in help_
+        assert (ran.json, ran.err) == ({"items": [], "next": None} if paged else [], ""), command
 
 
 def test_a_namespace_that_holds_nothing_itself_is_told_how_to_read_below(ebbtide: Run) -> None:
@@ -97,7 +99,7 @@ def test_a_file_of_drafts_is_written_whole_or_not_at_all(ebbtide: Run, tmp_path:
     assert ran.json[0]["memory"]["kind"] == "note"
     refused = ebbtide("remember", "--file", "-", "--json", stdin='{"content": "Three."}\n{"content": 4}\n')
     assert (refused.code, refused.json["error"]["field"]) == (2, "drafts[1].content")
-    assert len(ebbtide("browse", "--json").json) == 2
+    assert len(ebbtide("browse", "--json").json["items"]) == 2
 
 
 def test_a_file_of_drafts_stands_alone(ebbtide: Run) -> None:
@@ -123,10 +125,14 @@ def test_one_memory_through_its_life(ebbtide: Run) -> None:
 
 def test_browse_pages_and_narrows(ebbtide: Run) -> None:
     ids = [ebbtide("remember", f"Number {n}.", "--tag", f"t{n}", "--json").json["memory"]["id"] for n in range(3)]
-    assert [one["id"] for one in ebbtide("browse", "--limit", 2, "--json").json] == ids[:0:-1]
-    assert [one["id"] for one in ebbtide("browse", "--after", ids[1], "--json").json] == ids[:1]
-    assert [one["id"] for one in ebbtide("browse", "--tag-any", "t0", "--tag-any", "t2", "--json").json] == ids[::-2]
-    assert [one["id"] for one in ebbtide("browse", "--tag-none", "t0", "--tag-none", "t1", "--json").json] == ids[2:]
+    assert [one["id"] for one in ebbtide("browse", "--limit", 2, "--json").json["items"]] == ids[:0:-1]
+    assert [one["id"] for one in ebbtide("browse", "--after", ids[1], "--json").json["items"]] == ids[:1]
+    assert [
+        one["id"] for one in ebbtide("browse", "--tag-any", "t0", "--tag-any", "t2", "--json").json["items"]
+    ] == ids[::-2]
+    assert [
+        one["id"] for one in ebbtide("browse", "--tag-none", "t0", "--tag-none", "t1", "--json").json["items"]
+    ] == ids[2:]
 
 
 def test_people_read_lines(ebbtide: Run) -> None:
@@ -143,7 +149,7 @@ def test_people_read_lines(ebbtide: Run) -> None:
 def test_what_is_remembered_cannot_steer_a_terminal(ebbtide: Run) -> None:
     ran = ebbtide("remember", "\x1b[31mred\x07 \u202eturned [bold]kept[/]")
     assert "�[31mred� �turned [bold]kept[/]" in ran.out
-    assert json.loads(ebbtide("browse", "--json").out)[0]["content"].startswith("\x1b[31m")
+    assert json.loads(ebbtide("browse", "--json").out)["items"][0]["content"].startswith("\x1b[31m")
 
 
 def test_a_memory_that_is_not_there(ebbtide: Run) -> None:

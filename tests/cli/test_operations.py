@@ -38,7 +38,7 @@ def test_a_profile_that_is_no_object(ebbtide: Run) -> None:
 
 
 def test_jobs_are_listed_retried_and_cancelled(ebbtide: Run) -> None:
-    assert ebbtide("jobs", "list", "--status", "failed", "--json").json == []
+    assert ebbtide("jobs", "list", "--status", "failed", "--json").json["items"] == []
     for command in ("retry", "cancel"):
         ran = ebbtide("jobs", command, 999_999, "--json")
         assert (ran.code, ran.json["error"]["code"]) == (1, "not_found")
@@ -75,7 +75,7 @@ def test_the_doctor_says_what_is_amiss(run: Run) -> None:
 def test_migrate_makes_a_database_into_a_store(run: Run, empty_dsn: str) -> None:
     assert run("migrate", "--store", empty_dsn, "--json").json == {"schema_version": 1}
     assert run("migrate", "--store", empty_dsn).out == "up to date  schema version 1\n"
-    assert run("browse", "--store", empty_dsn, "--json").json == []
+    assert run("browse", "--store", empty_dsn, "--json").json["items"] == []
 
 
 def test_eval_measures_the_documented_example(ebbtide: Run, dsn: str, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_an_argument_that_may_be_left_out_stands_in_brackets() -> None:
 
 def test_common_options_may_stand_before_the_command(ebbtide: Run, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EBBTIDE_STORE")
-    assert ebbtide("--store", dsn, "--json", "jobs", "--agent=ada", "list").json == []
+    assert ebbtide("--store", dsn, "--json", "jobs", "--agent=ada", "list").json == {"items": [], "next": None}
     ran = ebbtide("--json", f"--store={dsn}", "recall", "--", "--json")
     assert ran.json["hits"] == []
     assert ebbtide("--json", "recal", "x").json["error"]["code"] == "invalid_input"

@@ -32,7 +32,7 @@ def test_a_filter_is_looked_at_and_confirmed(ebbtide: Run) -> None:
         assert error["field"] == f"--{place}"
         assert f'--where \'{{"{place}": "a"}}\'' in error["remedy"]
     assert "would be forgotten" in ebbtide("forget-where", "--query", "breakfast").out
-    assert len(ebbtide("browse", "--json").json) == 1
+    assert len(ebbtide("browse", "--json").json["items"]) == 1
 
 
 def test_a_receipt_is_verified_by_its_id_its_json_and_its_file(
@@ -46,7 +46,7 @@ def test_a_receipt_is_verified_by_its_id_its_json_and_its_file(
         assert ebbtide("receipts", "verify", given, "--json").json["valid"] is True
     assert ebbtide("receipts", "verify").out == "as it should be\n"
     assert id_ in ebbtide("receipts", "list").out
-    assert ebbtide("receipts", "list", "--about", id_, "--json").json[0]["receipt_id"] == receipt["receipt_id"]
+    assert ebbtide("receipts", "list", "--about", id_, "--json").json["items"][0]["receipt_id"] == receipt["receipt_id"]
     owner.execute("UPDATE memory SET content = 'back'")
     verified = ebbtide("receipts", "verify", receipt["receipt_id"])
     assert (verified.code, "memory" in verified.out) == (1, True)
@@ -59,7 +59,7 @@ def test_a_user_and_a_tenant_are_erased_when_named_twice(ebbtide: Run) -> None:
     assert ebbtide("erase", "user", "ana", "--confirm", "ana", "--json").json["memories"] == 1
     assert ebbtide("erase", "tenant", "--confirm", "other").code == 2
     assert "1 memory" in ebbtide("erase", "tenant", "--confirm", "default").out
-    assert ebbtide("browse", "--json").json == []
+    assert ebbtide("browse", "--json").json["items"] == []
 
 
 def test_a_hold_stands_in_the_way_until_it_is_released(ebbtide: Run) -> None:
@@ -78,7 +78,7 @@ def test_the_audit_is_shown_verified_and_exported(ebbtide: Run, tmp_path: Path, 
     id_ = remember(ebbtide, "The gate code is 4711")
     ebbtide("recall", "gate")
     assert id_ in ebbtide("audit", "show", "--action", "write").out
-    assert ebbtide("audit", "show", "--memory", id_, "--json").json[0]["action"] == "write"
+    assert ebbtide("audit", "show", "--memory", id_, "--json").json["items"][0]["action"] == "write"
     assert "as it should be" in ebbtide("audit", "verify").out
     exported = [json.loads(line) for line in ebbtide("audit", "export").out.splitlines()]
     assert [next(iter(record)) for record in exported] == ["entry", "entry", "seal", "seal"]

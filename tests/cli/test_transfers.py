@@ -43,7 +43,7 @@ def test_a_bad_line_is_named(ebbtide: Run) -> None:
     ran = ebbtide("import", "--json", stdin='{"content": "Fine."}\n{"content": 7}\n')
     assert (ran.code, ran.json["error"]["code"]) == (2, "invalid_input")
     assert "2" in ran.json["error"]["message"] + str(ran.json["error"]["field"])
-    assert ebbtide("browse", "--json").json == []
+    assert ebbtide("browse", "--json").json["items"] == []
 
 
 def test_files_that_cannot_be_opened(ebbtide: Run, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_names_of_any_kind_make_valid_xml(memory: Ebbtide) -> None:
 
 def test_the_commands_of_the_graph(graph: Ebbtide, dsn: str, run: Any, tmp_path: Path) -> None:
     listed = json.loads(run("entities", "list", "--type", "person", "--json"))
-    assert [one["name"] for one in listed][1:] == ["Bob", "Cid", "Dot"]
+    assert [one["name"] for one in listed["items"]][1:] == ["Bob", "Cid", "Dot"]
     assert "Bob works at Acme" in run("entities", "get", "Bob")
     assert "knows" in run("relations", "list", "--entity", "Dot")
     path = json.loads(run("relations", "path", "Bob", "Dot", "--json"))

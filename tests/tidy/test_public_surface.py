@@ -15,7 +15,7 @@ PUBLIC = """
     AsyncEbbtide AuditCheck AuditEntry Branch Candidate Chat Classification Consolidation ContextBlock Dispute
     Document Draft Ebbtide EbbtideError EffectivePolicy Engagement Entity EntityChange EntityPage Episode
     Erasure Explanation Extracted Extraction Filter Forgetting Found GraphPath Hit Hold Imported Ingested
-    IngestedFile Job MarkdownExport Memory Mentioned Merge Named Neighbourhood Omission Passage Policy Profile
+    IngestedFile Job MarkdownExport Memory Mentioned Merge Named Neighbourhood Omission Page Passage Policy Profile
     Provenance Recall Receipt ReceiptCheck Reconciliation Rejected Related Relation Relevance Remembered Routing
     Rule RulePreview RuledHit Settings TagFilter Trace TuneScores Tuned Turn Version classify decompose
     recall_probability reciprocal_rank_fusion relevance where

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ebbtide.cli.options import with_store
+from ebbtide.cli.options import after_option, limit_option, with_store
 from ebbtide.cli.output import line, paragraph
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ def conflicts() -> None:
 
 
 @conflicts.command("list")
-@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
+@limit_option
+@after_option
 @with_store
-async def list_(memory: AsyncEbbtide, out: Output, limit: int) -> None:
+async def list_(memory: AsyncEbbtide, out: Output, limit: int, after: str | None) -> None:
     """List the open conflicts, newest first."""
-    found = await memory.conflicts.list(limit=limit)
-    out.answer(found, lambda console: show_disputes(console, found))
+    found = await memory.conflicts.list(limit=limit, after=after)
+    out.page(found, lambda console: show_disputes(console, found))
 
 
 def show_disputes(console: Console, disputes: list[Dispute]) -> None:

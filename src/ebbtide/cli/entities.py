@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, scope_options, step_by_step, tag_filter, with_store
+from ebbtide.cli.options import (
+    after_option,
+    given_only,
+    limit_option,
+    scope_options,
+    step_by_step,
+    tag_filter,
+    with_store,
+)
 from ebbtide.cli.output import counted, line, paragraph, printable, styled
 from ebbtide.errors import InvalidInput
 
@@ -22,9 +30,6 @@ if TYPE_CHECKING:
     from ebbtide.knowledge import Entity, EntityChange, EntityPage, GraphPath, Neighbourhood, Relation
 
 __all__ = ["entities", "graph", "relations"]
-
-limit_option = click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
-after_option = click.option("--after", metavar="ID", help="The last one seen, to continue behind it.")
 
 
 @click.group(short_help="Whom and what memories speak of: list, get, merge, split, names, undo.")
@@ -42,8 +47,7 @@ def entities() -> None:
 async def list_(memory: AsyncEbbtide, out: Output, limit: int, **given: Any) -> None:
     """List the entities that memories of a scope mention."""
     found = await memory.entities.list(limit=limit, **tag_filter(given))
-    out.answer(found, lambda console: show_entities(console, found))
-    out.more(found, limit)
+    out.page(found, lambda console: show_entities(console, found))
 
 
 def show_entities(console: Console, found: list[Entity]) -> None:
@@ -148,11 +152,12 @@ async def undo(memory: AsyncEbbtide, out: Output, change_id: str) -> None:
 @entities.command("changes")
 @click.option("--entity", metavar="ID", help="Those that have to do with it.")
 @limit_option
+@after_option
 @with_store
-async def changes(memory: AsyncEbbtide, out: Output, entity: str | None, limit: int) -> None:
+async def changes(memory: AsyncEbbtide, out: Output, entity: str | None, limit: int, after: str | None) -> None:
     """List what was done to entities by hand, newest first."""
-    found = await memory.entities.changes(entity=entity, limit=limit)
-    out.answer(found, lambda console: show_changes(console, found))
+    found = await memory.entities.changes(entity=entity, limit=limit, after=after)
+    out.page(found, lambda console: show_changes(console, found))
 
 
 def show_changes(console: Console, found: list[EntityChange]) -> None:
@@ -189,8 +194,7 @@ def relations() -> None:
 async def list_relations(memory: AsyncEbbtide, out: Output, limit: int, derived: bool, **given: Any) -> None:
     """List what holds."""
     found = await memory.relations.list(limit=limit, derived=derived, **tag_filter(given))
-    out.answer(found, lambda console: show_relations(console, found))
-    out.more(found, limit)
+    out.page(found, lambda console: show_relations(console, found))
 
 
 def show_relations(console: Console, found: list[Relation]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ebbtide.cli.options import text_of, with_new_store, with_store
+from ebbtide.cli.options import limit_option, text_of, with_new_store, with_store
 from ebbtide.cli.output import counted, line, paragraph
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ def episodes() -> None:
 
 
 @episodes.command("list")
-@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
+@limit_option
+@click.option("--after", metavar="CHAT", help="The last one seen, to continue behind it.")
 @with_store
-async def list_(memory: AsyncEbbtide, out: Output, limit: int) -> None:
+async def list_(memory: AsyncEbbtide, out: Output, limit: int, after: str | None) -> None:
     """List the conversations, the one that went on last first."""
-    found = await memory.episodes.chats(limit=limit)
-    out.answer(found, lambda console: show_chats(console, found))
+    found = await memory.episodes.chats(limit=limit, after=after)
+    out.page(found, lambda console: show_chats(console, found))
 
 
 def show_chats(console: Console, chats: list[Chat]) -> None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, read_input, step_by_step, with_new_store, with_store
+from ebbtide.cli.options import (
+    after_option,
+    given_only,
+    limit_option,
+    read_input,
+    step_by_step,
+    with_new_store,
+    with_store,
+)
 from ebbtide.cli.output import counted, line, paragraph
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.ingested import Ingested
@@ -136,16 +144,15 @@ def documents() -> None:
 
 @documents.command("list")
 @click.option("--namespace", "namespaces", multiple=True, metavar="PATTERN", help="In such namespaces.")
-@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
-@click.option("--after", metavar="ID", help="The last one seen, to continue behind it.")
+@limit_option
+@after_option
 @with_store
 async def list_documents(
     memory: AsyncEbbtide, out: Output, namespaces: tuple[str, ...], limit: int, after: str | None
 ) -> None:
     """List the documents in the order of namespace and path."""
     found = await memory.documents.list(namespaces=list(namespaces) or None, limit=limit, after=after)
-    out.answer(found, lambda console: show_documents(console, found))
-    out.more(found, limit)
+    out.page(found, lambda console: show_documents(console, found))
 
 
 def show_documents(console: Console, found: list[Document]) -> None:
@@ -169,7 +176,7 @@ async def get_document(
     async with naming_similar(memory, document):
         found = await memory.documents.get(document, namespace=namespace, limit=limit, after=after)
     out.answer(found, lambda console: show_document(console, found))
-    out.more(found.contents, limit)
+    out.more(found.next)
 
 
 @asynccontextmanager

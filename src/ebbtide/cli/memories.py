@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ebbtide.cli.options import (
+    after_option,
     given_only,
     json_lines,
     json_option,
+    limit_option,
     read_input,
     scope_options,
     tag_filter,
@@ -146,14 +148,13 @@ def shown(value: Any) -> str:
 
 @click.command(short_help="List memories without a question, newest first.")
 @scope_options
-@click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
-@click.option("--after", metavar="ID", help="The last one seen, to continue behind it.")
+@limit_option
+@after_option
 @with_store
 async def browse(memory: AsyncEbbtide, out: Output, limit: int, after: str | None, **scope: Any) -> None:
     """List the memories of a scope, newest first."""
     found = await memory.browse(limit=limit, after=after, **tag_filter(scope))
-    out.answer(found, lambda console: show_list(console, found))
-    out.more(found, limit)
+    out.page(found, lambda console: show_list(console, found))
 
 
 def show_list(console: Console, memories: list[Memory]) -> None:

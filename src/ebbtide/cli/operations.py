@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, with_place, with_store
+from ebbtide.cli.options import before_option, given_only, limit_option, with_place, with_store
 from ebbtide.cli.output import line, paragraph
 from ebbtide.settings import Settings
 
@@ -82,13 +82,14 @@ everything_option = click.option("--everything", is_flag=True, help="Of the whol
 
 @jobs.command("list")
 @click.option("--status", metavar="STATUS", help="todo, doing, succeeded, failed, cancelled or aborted.")
-@click.option("--limit", type=int, metavar="N", help="How many at most.")
+@limit_option
+@before_option
 @everything_option
 @with_store
 async def list_jobs(memory: AsyncEbbtide, out: Output, **asked: Any) -> None:
     """List jobs, the newest first."""
     found = await memory.jobs.list(**given_only(asked))
-    out.answer(found, lambda console: show_jobs(console, found))
+    out.page(found, lambda console: show_jobs(console, found), option="--before")
 
 
 def show_jobs(console: Console, jobs: list[Job]) -> None:

@@ -22,11 +22,14 @@ from ebbtide.types import Caller
 
 __all__ = [
     "Place",
+    "after_option",
     "asked_options",
+    "before_option",
     "common_last",
     "given_only",
     "json_lines",
     "json_option",
+    "limit_option",
     "narrowing_options",
     "parse_json",
     "read_input",
@@ -218,6 +221,11 @@ ASKED_OPTIONS = (
     json_option("--vector", "The query's vector, where you have it."),
     click.option("--rerank/--no-rerank", default=None, help="Have the reranker order the best anew, or not."),
 )
+
+
+limit_option = click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="How many at most.")
+after_option = click.option("--after", metavar="ID", help="The last one seen, to continue behind it.")
+before_option = click.option("--before", type=int, metavar="NUMBER", help="Only those before this one, to continue.")
 
 
 def narrowing_options(command: Any) -> Any:

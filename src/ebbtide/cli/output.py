@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from ebbtide.errors import EbbtideError
+    from ebbtide.values import Page
 
 __all__ = ["Output", "counted", "discard_rest", "json_text", "printable", "styled"]
 
@@ -86,10 +87,15 @@ class Output:
             printable(text), style=style
         )
 
-    def more(self, found: Sequence[Any], limit: int) -> None:
-        """Say how to go on where a list may have been cut at its limit; its values have ids."""
-        if not self.as_json and len(found) >= limit:
-            self.note(f"There may be more: --after {found[-1].id}")
+    def page(self, found: Page[Any], show: Callable[[Console], None], *, option: str = "--after") -> None:
+        """A part of a list as the answer: as JSON its `items`, and what the option takes to go on, null at the end."""
+        self.answer({"items": list(found), "next": found.next} if self.as_json else list(found), show)
+        self.more(found.next, option)
+
+    def more(self, mark: object, option: str = "--after") -> None:
+        """Say by which option the list goes on behind a mark, where it does."""
+        if mark is not None and not self.as_json:
+            self.note(f"There is more: {option} {mark}")
 
     def error(self, error: EbbtideError) -> None:
         """An error: its one JSON shape on standard output, or a line and the remedy on standard error."""

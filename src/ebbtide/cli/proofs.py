@@ -9,7 +9,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ebbtide.cli.options import given_only, narrowing_options, parse_json, step_by_step, tag_filter, with_store
+from ebbtide.cli.options import (
+    before_option,
+    given_only,
+    limit_option,
+    narrowing_options,
+    parse_json,
+    step_by_step,
+    tag_filter,
+    with_store,
+)
 from ebbtide.cli.output import counted, json_text, line, paragraph
 from ebbtide.cli.transfers import whole_file
 from ebbtide.errors import InvalidInput
@@ -165,13 +174,13 @@ def receipts() -> None:
 
 @receipts.command("list")
 @click.option("--about", metavar="ID", help="Of one memory, or the receipt of this id.")
-@click.option("--before", type=int, metavar="NUMBER", help="Only those before this one, to continue.")
-@click.option("--limit", type=int, metavar="N", help="How many at most.")
+@before_option
+@limit_option
 @with_store
 async def list_receipts(memory: AsyncEbbtide, out: Output, **asked: Any) -> None:
     """List receipts, the newest first."""
     found = await memory.receipts.list(**given_only(asked))
-    out.answer(found, lambda console: show_receipts(console, found))
+    out.page(found, lambda console: show_receipts(console, found), option="--before")
 
 
 def show_receipts(console: Console, found: list[Receipt | Erasure]) -> None:
@@ -224,13 +233,13 @@ def audit() -> None:
 @click.option("--memory", "memory_id", metavar="ID", help="Done to this memory.")
 @click.option("--since", metavar="TIME", help="From this moment on.")
 @click.option("--until", metavar="TIME", help="Before this moment.")
-@click.option("--before", type=int, metavar="NUMBER", help="Only rows before this one, to continue.")
-@click.option("--limit", type=int, metavar="N", help="How many at most.")
+@before_option
+@limit_option
 @with_store
 async def show_audit(memory: AsyncEbbtide, out: Output, **asked: Any) -> None:
     """Show rows of the tenant's audit, the newest first."""
     found = await memory.audit.entries(**given_only(asked))
-    out.answer(found, lambda console: show_entries(console, found))
+    out.page(found, lambda console: show_entries(console, found), option="--before")
 
 
 def show_entries(console: Console, entries: list[AuditEntry]) -> None:

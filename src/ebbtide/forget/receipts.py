@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.evidence import Erasure, Receipt, ReceiptCheck
 from ebbtide.identifiers import new_id, parse_id
+from ebbtide.values import Page, page_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -91,12 +92,12 @@ async def list_receipts(
     about: UUID | None = None,
     before: int = NEVER,
     limit: int = 50,
-) -> list[Receipt | Erasure]:
+) -> Page[Receipt | Erasure]:
     """Links of the chain, the newest first; or the one with an id, its own or its memory's."""
     if about is not None:
         rows = await transaction.named("forget.receipts_by", tenant=tenant, id=about)
     else:
-        rows = await transaction.named("forget.receipts", tenant=tenant, before=before, limit=limit)
+        rows = await transaction.named("forget.receipts", tenant=tenant, before=before, limit=limit + 1)
     chained = (
         {
             **json.loads(row.body),
@@ -106,7 +107,7 @@ async def list_receipts(
         }
         for row in rows
     )
-    return [as_receipt(values) for values in chained]
+    return page_of([as_receipt(values) for values in chained], limit, lambda one: one.number)
 
 
 def as_receipt(values: Any) -> Receipt | Erasure:

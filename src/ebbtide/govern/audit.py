@@ -13,6 +13,7 @@ from ebbtide.checks import LONGEST_ID, check_moment, check_text, check_whole, ch
 from ebbtide.db.arrays import plain_array
 from ebbtide.evidence import AUDIT_ACTIONS, AuditCheck, AuditEntry
 from ebbtide.identifiers import new_id, parse_id
+from ebbtide.values import Page, page_of
 
 if TYPE_CHECKING:
     from ebbtide.caches import Read
@@ -161,7 +162,7 @@ async def list_entries(
     until: Any = None,
     before: int | None = None,
     limit: int = 50,
-) -> list[AuditEntry]:
+) -> Page[AuditEntry]:
     """Rows of the tenant's audit, the newest first. See `AsyncAudit.entries`.
 
     Raises:
@@ -183,9 +184,9 @@ async def list_entries(
             since=check_moment(since, "since", caller.timezone),
             until=check_moment(until, "until", caller.timezone),
             before=before,
-            limit=limit,
+            limit=limit + 1,
         )
-    return [AuditEntry(**row._asdict()) for row in rows]
+    return page_of([AuditEntry(**row._asdict()) for row in rows], limit, lambda one: one.number)
 
 
 async def verify(engine: Engine, caller: Caller) -> AuditCheck:

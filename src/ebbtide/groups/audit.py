@@ -12,6 +12,7 @@ from ebbtide.govern import audit
 from ebbtide.govern.access import OPERATOR, authorise
 from ebbtide.groups.base import Group
 from ebbtide.read.reinforce import flush
+from ebbtide.values import Page
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -40,7 +41,7 @@ class AsyncAudit(Group):
         until: Any = None,
         before: int | None = None,
         limit: int = 50,
-    ) -> list[AuditEntry]:
+    ) -> Page[AuditEntry]:
         """Rows, the newest first.
 
         Args:

@@ -7,6 +7,7 @@ from uuid import UUID
 from ebbtide.conflicts import list_conflicts, resolve_conflict
 from ebbtide.groups.base import Group
 from ebbtide.types import Dispute, Memory
+from ebbtide.values import Page
 
 __all__ = ["AsyncConflicts"]
 
@@ -14,13 +15,15 @@ __all__ = ["AsyncConflicts"]
 class AsyncConflicts(Group):
     """Conflicts between memories, found as they were written. Both sides stay readable until one is settled."""
 
-    async def list(self, *, limit: int = 50) -> list[Dispute]:
-        """The conflicts of which both sides still hold, newest first; `limit` goes from 1 to 1,000.
+    async def list(self, *, limit: int = 50, after: UUID | str | None = None) -> Page[Dispute]:
+        """The conflicts of which both sides still hold, newest first.
+
+        `limit` goes from 1 to 1,000, `after` is the id of the last one seen.
 
         Raises:
             InvalidInput: the limit is out of its range.
         """
-        return await list_conflicts(await self.engine(), self.caller, limit=limit)
+        return await list_conflicts(await self.engine(), self.caller, limit=limit, after=after)
 
     async def resolve(self, conflict_id: UUID | str, choice: str, merged: str | None = None) -> list[Memory]:
         """Settle a conflict; answers with the memories that hold from now on.

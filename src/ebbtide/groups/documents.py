@@ -12,6 +12,7 @@ from ebbtide.evidence import Forgetting
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
 from ebbtide.ingested import Document, Ingested
+from ebbtide.values import Page
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle
@@ -92,7 +93,7 @@ class AsyncDocuments(Group):
         limit: int = 50,
         after: UUID | str | None = None,
         tool: bool = False,
-    ) -> list[Document]:
+    ) -> Page[Document]:
         """The documents in the order of namespace and path; `namespaces` are patterns as in `recall`.
 
         `limit` goes from 1 to 1,000, `after` is the id of the last one seen.

@@ -13,6 +13,7 @@ from ebbtide.groups.base import Group
 from ebbtide.knowledge import Entity, EntityChange, EntityPage, Neighbourhood
 from ebbtide.relations import find_neighbourhood
 from ebbtide.types import Memory
+from ebbtide.values import Page
 
 __all__ = ["AsyncEntities"]
 
@@ -32,7 +33,7 @@ class AsyncEntities(Group):
         after: UUID | str | None = None,
         tool: bool = False,
         **scope: Any,
-    ) -> list[Entity]:
+    ) -> Page[Entity]:
         """The entities that memories mention, in the order in which they became known.
 
         `types` are some of person, company, project, skill, event, place, product, topic; `text` is how a word of a
@@ -167,10 +168,12 @@ class AsyncEntities(Group):
         """
         return await steps.undo_entity_change(await self.engine(), self.caller, change_id)
 
-    async def changes(self, *, entity: UUID | str | None = None, limit: int = 50) -> list[EntityChange]:
+    async def changes(
+        self, *, entity: UUID | str | None = None, limit: int = 50, after: UUID | str | None = None
+    ) -> Page[EntityChange]:
         """What was done to entities by hand, newest first; those that have to do with the entity of an id.
 
         Raises:
             InvalidInput: the limit is not from 1 to 1,000, or the id is none.
         """
-        return await steps.entity_changes(await self.engine(), self.caller, entity=entity, limit=limit)
+        return await steps.entity_changes(await self.engine(), self.caller, entity=entity, limit=limit, after=after)

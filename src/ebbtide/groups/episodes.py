@@ -9,6 +9,7 @@ from ebbtide import episodes, summaries
 from ebbtide.conversation import Branch, Chat, Episode, Turn
 from ebbtide.groups.base import Group
 from ebbtide.types import Remembered
+from ebbtide.values import Page
 
 __all__ = ["AsyncEpisodes"]
 
@@ -72,9 +73,12 @@ class AsyncEpisodes(Group):
         """
         return await episodes.branches(await self.engine(), self.caller, chat=chat)
 
-    async def chats(self, *, limit: int = 50) -> list[Chat]:
-        """The chats in which something was said, the last one first; `limit` goes from 1 to 1,000."""
-        return await episodes.chats(await self.engine(), self.caller, limit=limit)
+    async def chats(self, *, limit: int = 50, after: str | None = None) -> Page[Chat]:
+        """The chats in which something was said, the last one first.
+
+        `limit` goes from 1 to 1,000, `after` is the name of the last one seen.
+        """
+        return await episodes.chats(await self.engine(), self.caller, limit=limit, after=after)
 
     async def transcript(self, chat: str | None = None, branch: str | None = None, *, limit: int = 1_000) -> list[Turn]:
         """The last turns of a branch in their order, the past that it shares among them; `limit` is at most 10,000.

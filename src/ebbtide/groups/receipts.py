@@ -11,6 +11,7 @@ from ebbtide.forget.receipts import NEVER, list_receipts, verify_chain
 from ebbtide.govern.access import OPERATOR, authorise
 from ebbtide.groups.base import Group
 from ebbtide.identifiers import parse_id
+from ebbtide.values import Page
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
@@ -30,7 +31,7 @@ class AsyncReceipts(Group):
 
     async def list(
         self, about: UUID | str | None = None, *, before: int | None = None, limit: int = 50
-    ) -> list[Receipt | Erasure]:
+    ) -> Page[Receipt | Erasure]:
         """Receipts, the newest first.
 
         Args:

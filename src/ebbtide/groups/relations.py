@@ -9,6 +9,7 @@ from ebbtide import relations as steps
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
 from ebbtide.knowledge import GraphPath, Relation
+from ebbtide.values import Page
 
 __all__ = ["AsyncRelations"]
 
@@ -29,7 +30,7 @@ class AsyncRelations(Group):
         after: UUID | str | None = None,
         tool: bool = False,
         **scope: Any,
-    ) -> list[Relation]:
+    ) -> Page[Relation]:
         """What holds: of an entity by its id or a name, on either side; with a predicate; with or without derived ones.
 
         `limit` goes from 1 to 1,000, `after` is the id of the last one seen. The scope is `entities.list`'s; `valid_at`

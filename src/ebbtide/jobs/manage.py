@@ -11,6 +11,7 @@ from ebbtide.db.owner import owner_transaction
 from ebbtide.errors import Conflict, Forbidden, NotFound
 from ebbtide.govern.access import OPERATOR, requires
 from ebbtide.types import JOB_STATUSES, Job
+from ebbtide.values import Page, page_of
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
@@ -27,9 +28,15 @@ WAITING = "todo"
 
 @requires(OPERATOR)
 async def list_jobs(
-    engine: Engine, caller: Caller, *, status: str | None = None, limit: int = 50, everything: bool = False
-) -> list[Job]:
-    """Jobs, the newest first: the tenant's, or the whole store's with `everything`.
+    engine: Engine,
+    caller: Caller,
+    *,
+    status: str | None = None,
+    limit: int = 50,
+    before: int | None = None,
+    everything: bool = False,
+) -> Page[Job]:
+    """Jobs, the newest first: the tenant's, or the whole store's with `everything`. See `AsyncJobs.list`.
 
     Raises:
         InvalidInput: there is no such status, or the limit is not from 1 to 1,000.
@@ -37,12 +44,14 @@ async def list_jobs(
     if status is not None:
         check_word(status, "status", JOB_STATUSES, "a status of jobs")
     check_whole(limit, "limit", 1, MOST_LISTED)
+    if before is not None:
+        check_whole(before, "before", 1, LAST_JOB)
     _check_reach(caller, everything)
     async with owner_transaction(engine.database) as transaction:
         rows = await transaction.named(
-            "jobs.list", tenant=caller.tenant, status=status, limit=limit, everything=everything
+            "jobs.list", tenant=caller.tenant, status=status, limit=limit + 1, before=before, everything=everything
         )
-    return [Job.model_construct(**row._asdict()) for row in rows]
+    return page_of([Job.model_construct(**row._asdict()) for row in rows], limit, lambda one: one.id)
 
 
 @requires(OPERATOR)

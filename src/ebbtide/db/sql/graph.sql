@@ -227,7 +227,7 @@ SELECT c.id, c.operation, c.entity_id AS entity, c.counterpart_id AS counterpart
 -- name: changes
 -- What was done to entities by hand, the newest first.
 {{done}}
-FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s
+FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.id < %(after)s::uuid
 ORDER BY c.id DESC LIMIT %(limit)s::integer;
 
 -- name: changes_of
@@ -236,7 +236,7 @@ ORDER BY c.id DESC LIMIT %(limit)s::integer;
 FROM (SELECT o.* FROM entity_change o WHERE o.tenant_id = %(tenant)s AND o.entity_id = %(entity)s
       UNION
       SELECT o.* FROM entity_change o WHERE o.tenant_id = %(tenant)s AND o.counterpart_id = %(entity)s) c
-WHERE c.agent_id = %(agent)s
+WHERE c.agent_id = %(agent)s AND c.id < %(after)s::uuid
 ORDER BY c.id DESC LIMIT %(limit)s::integer;
 
 -- fragment: premise

@@ -39,6 +39,7 @@ SELECT j.id, j.task_name AS task, j.status::text AS status, j.attempts, j.schedu
 FROM procrastinate_jobs j LEFT JOIN job_failure f ON f.job_id = j.id
 WHERE (%(status)s::text IS NULL OR j.status::text = %(status)s::text)
   AND (%(everything)s::boolean OR j.args ->> 'tenant' = %(tenant)s::text)
+  AND (%(before)s::bigint IS NULL OR j.id < %(before)s::bigint)
 ORDER BY j.id DESC LIMIT %(limit)s::integer;
 
 -- name: for_update
