@@ -9,12 +9,14 @@ import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from typing import Any
 
 import psycopg
 import pytest
 
-from ebbtide import AsyncEbbtide, Ebbtide
+from ebbtide import AsyncEbbtide, Ebbtide, consolidation
 from ebbtide.clock import FixedClock
 from ebbtide.curated import Consolidation
 from ebbtide.errors import Conflict, EbbtideError, InvalidInput
@@ -226,6 +228,60 @@ def test_after_a_kill_there_is_all_or_nothing(memory: Ebbtide, dsn: str) -> None
     assert process.exitcode == -signal.SIGKILL
     assert memory.browse() == before
     assert memory.consolidate(dry_run=False, token=token).count == 1
+
+
+def remember_groups(memory: Ebbtide, count: int) -> list[list[Any]]:
+    """So many pairs of near duplicates, each in a namespace of its own."""
+    return [remember_twice(memory, namespace=f"vector.room.{number}") for number in range(count)]
+
+
+def test_an_interruption_keeps_what_is_merged_and_the_rest_is_merged_later(
+    memory: Ebbtide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = remember_groups(memory, 5)
+    real, begun = consolidation.merge, count()
+
+    async def stopped(*given: Any) -> None:
+        await real(*given)
+        if next(begun) == 1:
+            raise InterruptedError
+
+    token = memory.consolidate().token
+    with monkeypatch.context() as patched:
+        patched.setattr(consolidation, "MERGED_AT_ONCE", 2)
+        patched.setattr(consolidation, "merge", stopped)
+        with pytest.raises(InterruptedError):
+            memory.consolidate(dry_run=False, token=token)
+    assert len(memory.browse(limit=100)) == 8
+    with pytest.raises(Conflict):
+        memory.consolidate(dry_run=False, token=token)
+    assert merge(memory).count == 3
+    kept = {one.namespace: one.id for one in memory.browse(limit=100)}
+    assert kept == {f"vector.room.{number}": full.id for number, (_, full) in enumerate(groups)}
+
+
+@pytest.mark.parametrize("change", ["forget", "revise"])
+@pytest.mark.parametrize("place", [0, 1], ids=["the one that goes", "the one that stays"])
+def test_what_is_changed_while_others_are_merged_is_left_alone(
+    memory: Ebbtide, open_store: Opener, monkeypatch: pytest.MonkeyPatch, change: str, place: int
+) -> None:
+    groups, other = remember_groups(memory, 3), open_store()
+    going, staying = groups[1]
+    changed = groups[1][place]
+    act = partial(other.forget, changed.id, 1) if change == "forget" else partial(other.revise, changed.id, "Light.")
+    check = consolidation.check_token
+
+    def checked(*given: Any) -> None:
+        check(*given)
+        act()
+
+    token = memory.consolidate().token
+    monkeypatch.setattr(consolidation, "check_token", checked)
+    done = memory.consolidate(dry_run=False, token=token)
+    assert {one.kept for one in done.merges} == {full.id for _, full in (groups[0], groups[2])}
+    assert [one.ids for one in done.unmerged] == [(staying.id, going.id)]
+    said = {one.content for one in memory.browse(namespaces="vector.room.1")}
+    assert said == {groups[1][1 - place].content} | ({"Light."} if change == "revise" else set())
 
 
 def test_a_merged_fact_goes_with_the_last_source(memory: Ebbtide, owner: Owner) -> None:

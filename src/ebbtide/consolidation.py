@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.checks import check_flag, check_word
-from ebbtide.curated import Consolidation, Merge
-from ebbtide.duplicates import EXCERPT_CHARACTERS, Found, check_token, end_of_token, find, may_go, merge, token_of
+from ebbtide.curated import Consolidation, Merge, Unmerged
+from ebbtide.duplicates import (
+    EXCERPT_CHARACTERS,
+    Found,
+    Plan,
+    check_token,
+    end_of_token,
+    find,
+    may_go,
+    merge,
+    something_else,
+    token_of,
+)
 from ebbtide.govern.access import READ, WRITE, requires
 from ebbtide.graph.write import lock as lock_graph
-from ebbtide.merging import consolidate_by_model
+from ebbtide.merging import CHANGED, consolidate_by_model
 from ebbtide.read.scope import NARROWED, check_known, make_scope
 from ebbtide.read.seen import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -50,60 +62,68 @@ async def consolidate(
     scope = make_scope(caller, now, **narrowed)
     if by == "model":
         return await consolidate_by_model(engine, scope, now, dry_run=dry_run, token=token)
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        found = await find(transaction, scope, now, may_go)
+        merges = await _merges(engine, transaction, caller, found)
     if dry_run:
-        async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-            found = await find(transaction, scope, now, may_go)
-            merges = await _merges(engine, transaction, caller, found)
         ends = end_of_token(now)
         token = token_of(found, ends)
         return Consolidation(
             dry_run=True, count=len(merges), merges=merges, held=found.held, token=token, expires_at=ends
         )
-    async with engine.database.transaction(caller.tenant) as transaction:
-        found = await _locked(transaction, scope, now)
-        check_token(token, found, now)
-        await merge(transaction, caller, found, now)
-        merges = await _merges(engine, transaction, caller, found)
-    _forget_cached(engine, caller.tenant)
-    return Consolidation(dry_run=False, count=len(merges), merges=merges, held=found.held)
+    check_token(token, found, now)
+    merged = await _merge_in_parts(engine, caller, found, narrowed)
+    if found.plan and not merged:
+        raise something_else()
+    left = [Unmerged(ids=(kept, *ids), reason=CHANGED) for kept, ids in found.plan.items() if kept not in merged]
+    merges = tuple(one for one in merges if one.kept in merged)
+    return Consolidation(dry_run=False, count=len(merges), merges=merges, held=found.held, unmerged=tuple(left))
 
 
 @requires(WRITE, READ)
 async def consolidate_all(engine: Engine, caller: Caller) -> int:
-    """Merge by rules what a dry run would show of an agent's memories; answers with how many were superseded.
+    """Merge by rules what a dry run would show of an agent's memories; answers with how many were superseded."""
+    now = engine.clock.now()
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        found = await find(transaction, make_scope(caller, now), now, may_go)
+    return sum(map(len, (await _merge_in_parts(engine, caller, found, {})).values()))
+
+
+async def _merge_in_parts(engine: Engine, caller: Caller, planned: Found, narrowed: Mapping[str, Any]) -> Plan:
+    """Merge what was found, and answer with what was merged: all but what is not as it was any more.
 
     A hundred merges are a transaction, so that nobody who writes waits for all of them.
     """
-    now = engine.clock.now()
-    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        plan = (await find(transaction, make_scope(caller, now), now, may_go)).plan
-    groups = [[kept, *others] for kept, others in plan.items()]
-    count = 0
+    groups = list(planned.plan.items())
+    merged: Plan = {}
     for start in range(0, len(groups), MERGED_AT_ONCE):
-        ids = [id_ for group in groups[start : start + MERGED_AT_ONCE] for id_ in group]
+        part = replace(planned, plan=dict(groups[start : start + MERGED_AT_ONCE]))
         now = engine.clock.now()
         async with engine.database.transaction(caller.tenant) as transaction:
-            found = await _locked(transaction, make_scope(caller, now), now, ids)
-            await merge(transaction, caller, found, now)
-        _forget_cached(engine, caller.tenant)
-        count += len(found.touched) - len(found.plan)
-    return count
+            found = await _locked(transaction, make_scope(caller, now, **narrowed), now, part.touched)
+            same = {kept: ids for kept, ids in part.plan.items() if _is_same(kept, ids, found, part)}
+            await merge(transaction, caller, replace(found, plan=same), now)
+        engine.scopes.forget(caller.tenant)
+        engine.reranks.forget(caller.tenant)
+        merged |= same
+    return merged
 
 
-def _forget_cached(engine: Engine, tenant: str) -> None:
-    engine.scopes.forget(tenant)
-    engine.reranks.forget(tenant)
+def _is_same(kept: UUID, others: Sequence[UUID], found: Found, planned: Found) -> bool:
+    """Whether a merge that was planned is found again, of memories that nobody changed since."""
+    return found.plan.get(kept) == others and all(
+        found.memories[id_].revision == planned.memories[id_].revision for id_ in (kept, *others)
+    )
 
 
-async def _locked(transaction: Transaction, scope: Scope, now: datetime, among: Sequence[UUID] | None = None) -> Found:
-    """What may become one, of certain memories alone where they are given; locked until the transaction ends."""
+async def _locked(transaction: Transaction, scope: Scope, now: datetime, ids: Sequence[UUID]) -> Found:
+    """What of certain memories may become one; locked until the transaction ends."""
     caller = scope.caller
     await transaction.run("forget.lock_shared", tenant=caller.tenant)
     # What the merged ones mention is moved, which no change of an entity may come between.
     await lock_graph(transaction, caller)
-    found = await find(transaction, scope, now, may_go, among)
-    await transaction.run("remember.lock", tenant=caller.tenant, ids=found.touched)
-    return await find(transaction, scope, now, may_go, among)
+    await transaction.run("remember.lock", tenant=caller.tenant, ids=ids)
+    return await find(transaction, scope, now, may_go, ids)
 
 
 async def _merges(engine: Engine, transaction: Transaction, caller: Caller, found: Found) -> tuple[Merge, ...]:

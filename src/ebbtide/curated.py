@@ -25,7 +25,7 @@ class Merge(Value):
 
 
 class Unmerged(Value):
-    """Near duplicates that a model could not make one of, the reason, and the text that it said for them if any."""
+    """Near duplicates that were not made one, the reason, and the text that a model said for them if any."""
 
     ids: tuple[UUID, ...]
     reason: str
@@ -36,8 +36,8 @@ class Consolidation(Value):
     """What a consolidation would merge, or has merged.
 
     `held` are near duplicates that a legal hold leaves as they are, `unmerged` those of which no model's text could be
-    taken, and `waiting` counts the groups that a model was not asked about in this call. A dry run has a `token` that
-    confirms just this until `expires_at`.
+    taken or that were changed meanwhile, and `waiting` counts the groups that a model was not asked about in this call.
+    A dry run has a `token` that confirms just this until `expires_at`.
     """
 
     dry_run: bool

@@ -43,6 +43,7 @@ __all__ = [
     "merge",
     "plan_of",
     "say_the_same",
+    "something_else",
     "token_of",
 ]
 
@@ -192,8 +193,13 @@ def check_token(token: Any, found: Found, now: datetime, texts: Sequence[str] = 
     """
     ends = confirmed_until(token, now, "A consolidation", "what would be merged")
     if not hmac.compare_digest(token_of(found, ends, texts).encode(), token.encode(errors="replace")):
-        raise Conflict(
-            "There is something else to merge than the dry run saw.",
-            field="token",
-            remedy="Look again by a dry run; nothing was merged.",
-        )
+        raise something_else()
+
+
+def something_else() -> Conflict:
+    """What a consolidation ends with that finds nothing as the dry run saw it."""
+    return Conflict(
+        "There is something else to merge than the dry run saw.",
+        field="token",
+        remedy="Look again by a dry run; nothing was merged.",
+    )

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ebbtide.read.scope import Scope
     from ebbtide.types import Caller, Memory
 
-__all__ = ["consolidate_by_model"]
+__all__ = ["CHANGED", "consolidate_by_model"]
 
 MOST_GROUPS = 50
 REQUESTS_AT_ONCE = 4

@@ -38,7 +38,8 @@ class CurationVerbs:
         the one of more words, else the longer. It gets the tags, labels, metadata and mentions of both, the
         greater importance and confidence, the earlier creation and the later mention, and supersedes the other, which
         `separate` brings back. Both have to say the same of one user, subject and time, word by word: a number, a name
-        or a negation more keeps them apart. Everything is merged in one transaction.
+        or a negation more keeps them apart. A hundred merges are a transaction; what was changed since the dry run is
+        left as it was and is in `unmerged`.
 
         By a model, the chat model of the setting `consolidator` is asked for one text that keeps all that the near
         duplicates say. It is written as a memory of its own that supersedes them, with the marks and the relations of
