@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.checks import check_flag, check_word
 from ebbtide.curated import Consolidation, Merge, Unmerged
-from ebbtide.duplicates import (
-    EXCERPT_CHARACTERS,
-    Found,
-    Plan,
-    check_token,
-    end_of_token,
-    find,
-    may_go,
-    merge,
-    something_else,
-    token_of,
-)
+from ebbtide.duplicates import CONSOLIDATION, EXCERPT_CHARACTERS, Found, Plan, find, may_go, meant_by, merge
 from ebbtide.govern.access import READ, WRITE, requires
+from ebbtide.govern.confirmation import check_token, end_of_token, make_token, otherwise
 from ebbtide.graph.write import lock as lock_graph
 from ebbtide.merging import CHANGED, consolidate_by_model
 from ebbtide.read.scope import NARROWED, check_known, make_scope
@@ -67,14 +57,14 @@ async def consolidate(
         merges = await _merges(engine, transaction, caller, found)
     if dry_run:
         ends = end_of_token(now)
-        token = token_of(found, ends)
+        token = make_token(CONSOLIDATION, caller, meant_by(by, scope, found), ends)
         return Consolidation(
             dry_run=True, count=len(merges), merges=merges, held=found.held, token=token, expires_at=ends
         )
-    check_token(token, found, now)
+    check_token(token, CONSOLIDATION, caller, meant_by(by, scope, found), now)
     merged = await _merge_in_parts(engine, caller, found, narrowed)
     if found.plan and not merged:
-        raise something_else()
+        raise otherwise(CONSOLIDATION)
     left = [Unmerged(ids=(kept, *ids), reason=CHANGED) for kept, ids in found.plan.items() if kept not in merged]
     merges = tuple(one for one in merges if one.kept in merged)
     return Consolidation(dry_run=False, count=len(merges), merges=merges, held=found.held, unmerged=tuple(left))

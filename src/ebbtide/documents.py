@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import io
 import os
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +14,10 @@ from uuid import UUID
 from anyio import to_thread
 
 from ebbtide.checks import check_flag, check_moment, check_text, check_texts, check_whole, check_word
-from ebbtide.errors import Conflict, Forbidden, InvalidInput, NotFound
+from ebbtide.errors import Forbidden, InvalidInput, NotFound
 from ebbtide.evidence import Forgetting, Receipt
 from ebbtide.forget.along import derived_seen, refuse_held_along
 from ebbtide.forget.deed import forget_all
-from ebbtide.forget.selection import TOKEN_LIFE
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern.access import (
     DELETE,
@@ -32,6 +29,7 @@ from ebbtide.govern.access import (
     requires,
     write_namespace,
 )
+from ebbtide.govern.confirmation import Deed, check_token, end_of_token, make_token
 from ebbtide.govern.rules import rules_in
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.ingest.folder import Entry, readable, walk
@@ -47,8 +45,6 @@ from ebbtide.values import Page, page_of
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
@@ -62,6 +58,7 @@ PASSAGE_TOKENS = 250
 LEAST_TOKENS, MOST_TOKENS = 16, 4_096
 LONGEST_PATH = 1_000
 KINDS = ("chunk", "note")
+SYNC = Deed("Forgetting by a sync", "which files are gone", "nothing was forgotten")
 PAGE = 500
 MOST_LISTED = 1_000
 # What a look at a folder found that is no file of a document costs nothing and is told without being opened.
@@ -117,7 +114,7 @@ async def ingest(
     gone = await _gone(engine, caller, path, prefix, namespace, entries)
     if not (sync and gone):
         return found.model_copy(update={"gone": gone})
-    return await _synchronise(engine, caller, found, gone, token, plan.dry_run)
+    return await _synchronise(engine, caller, found, [namespace, prefix], gone, token, plan.dry_run)
 
 
 def write_root(namespace: str | None, caller: Caller) -> str:
@@ -280,45 +277,24 @@ async def _gone(
 
 
 async def _synchronise(
-    engine: Engine, caller: Caller, found: Ingested, gone: tuple[Document, ...], token: str | None, dry_run: bool
+    engine: Engine,
+    caller: Caller,
+    found: Ingested,
+    place: list[str],
+    gone: tuple[Document, ...],
+    token: str | None,
+    dry_run: bool,
 ) -> Ingested:
     """Forget the documents whose files are gone, if that is what was seen; else give the token of this look."""
     now = engine.clock.now()
+    meant = [*place, sorted(f"{one.id} {one.updated_at.isoformat()}" for one in gone)]
     if token is None or dry_run:
-        return found.model_copy(update={"gone": gone, "token": make_token(gone, now + TOKEN_LIFE)})
-    check_token(token, gone, now)
+        return found.model_copy(update={"gone": gone, "token": make_token(SYNC, caller, meant, end_of_token(now))})
+    check_token(token, SYNC, caller, meant, now)
     caller = await authorise(engine, caller, DELETE, verb="ingest")
     for one in gone:
         await forget_document(engine, caller, one.id)
     return found.model_copy(update={"gone": gone, "forgotten": tuple(one.id for one in gone)})
-
-
-def make_token(gone: Sequence[Document], ends: datetime) -> str:
-    """What confirms that just these documents are meant to be forgotten."""
-    seconds = int(ends.timestamp())
-    meant = [f"{seconds}", *sorted(f"{one.id} {one.updated_at.isoformat()}" for one in gone)]
-    return f"{seconds}-{hashlib.sha256(' '.join(meant).encode()).hexdigest()}"
-
-
-def check_token(token: Any, gone: Sequence[Document], now: datetime) -> None:
-    """Accept the token of a look that saw the same documents gone.
-
-    Raises:
-        InvalidInput: it is no token.
-        Conflict: it has expired, or others are gone now.
-    """
-    seconds = token.partition("-")[0] if isinstance(token, str) else ""
-    if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > len("99999999999"):
-        raise InvalidInput(
-            "That is no token.", field="token", remedy="Look by a sync without a token first, and give its token."
-        )
-    ends = now + timedelta(seconds=int(seconds) - now.timestamp())
-    if ends <= now or not hmac.compare_digest(make_token(gone, ends).encode(), token.encode(errors="replace")):
-        raise Conflict(
-            "Other files are gone than the look saw, or it was too long ago.",
-            field="token",
-            remedy="Look again by a sync without a token; nothing was forgotten.",
-        )
 
 
 @requires(READ)

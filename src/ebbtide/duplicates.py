@@ -1,21 +1,17 @@
-"""Near duplicates: which there are, which of them may become one, how, and the token that confirms just those."""
+"""Near duplicates: which there are, which of them may become one, and how."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.errors import Conflict
 from ebbtide.forget.holds import held_among
-from ebbtide.forget.selection import TOKEN_LIFE, confirmed_until
 from ebbtide.govern.access import check_changeable
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.govern.confirmation import Deed
 from ebbtide.graph.write import Writing, store_writing
 from ebbtide.identifiers import new_id
 from ebbtide.manage import missing
@@ -32,22 +28,21 @@ if TYPE_CHECKING:
     from ebbtide.types import Caller, Memory
 
 __all__ = [
+    "CONSOLIDATION",
     "EXCERPT_CHARACTERS",
     "Found",
     "Plan",
-    "check_token",
-    "end_of_token",
     "find",
     "gather_knowledge",
     "may_go",
+    "meant_by",
     "merge",
     "plan_of",
     "say_the_same",
-    "something_else",
-    "token_of",
 ]
 
 EXCERPT_CHARACTERS = 200
+CONSOLIDATION = Deed("A consolidation", "what would be merged", "nothing was merged")
 
 Plan = dict[UUID, list[UUID]]
 """The memories that stay, and those that each takes the place of."""
@@ -168,38 +163,11 @@ async def gather_knowledge(
         await store_writing(transaction, caller, Writing(relations=relations), now)
 
 
-def end_of_token(now: datetime) -> datetime:
-    """The moment until which a token of now confirms what it is for."""
-    return (now + TOKEN_LIFE).replace(microsecond=0)
-
-
-def token_of(found: Found, ends: datetime, texts: Sequence[str] = ()) -> str:
-    """What confirms that just these memories, at the revisions they had, are meant, and these texts for them."""
-    seconds = int(ends.timestamp())
+def meant_by(by: str, scope: Scope, found: Found, texts: Sequence[str] = ()) -> list[Any]:
+    """What a token is for: just these memories as they were, merged by rules, or by a model to these texts."""
     memories = found.memories
-    meant = [
+    plan = [
         [str(kept), memories[kept].revision, [[str(id_), memories[id_].revision] for id_ in others]]
         for kept, others in found.plan.items()
     ]
-    return f"{seconds}-{hashlib.sha256(json.dumps([seconds, meant, *texts]).encode()).hexdigest()}"
-
-
-def check_token(token: Any, found: Found, now: datetime, texts: Sequence[str] = ()) -> None:
-    """Accept the token of a dry run that saw what there is now.
-
-    Raises:
-        InvalidInput: it is no token.
-        Conflict: it has expired, or there is something else to merge now.
-    """
-    ends = confirmed_until(token, now, "A consolidation", "what would be merged")
-    if not hmac.compare_digest(token_of(found, ends, texts).encode(), token.encode(errors="replace")):
-        raise something_else()
-
-
-def something_else() -> Conflict:
-    """What a consolidation ends with that finds nothing as the dry run saw it."""
-    return Conflict(
-        "There is something else to merge than the dry run saw.",
-        field="token",
-        remedy="Look again by a dry run; nothing was merged.",
-    )
+    return [by, scope.narrowing(), plan, list(texts)]

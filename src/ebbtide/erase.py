@@ -16,17 +16,15 @@ from ebbtide.forget.deed import forget_all
 from ebbtide.forget.holds import is_held, list_holds
 from ebbtide.forget.receipts import issue
 from ebbtide.forget.selection import (
-    TOKEN_LIFE,
     check_ids,
-    check_token,
     filter_form,
     is_empty,
-    make_token,
     user_patterns,
 )
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
 from ebbtide.govern.access import ADMIN, DELETE, READ, check_changeable, requires
+from ebbtide.govern.confirmation import Deed, check_token, end_of_token, make_token
 from ebbtide.govern.personal import redact
 from ebbtide.govern.rules import rules_in
 from ebbtide.identifiers import new_id, parse_id
@@ -50,6 +48,8 @@ __all__ = ["erase_tenant", "erase_user", "forget", "forget_where"]
 BATCH = 1_000
 MOST_CANDIDATES = 100
 EXCERPT_CHARACTERS = 200
+
+BY_FILTER = Deed("Forgetting by a filter", "what would go", "nothing was forgotten")
 
 Matched = list[tuple[UUID, int]]
 
@@ -137,6 +137,11 @@ async def _matching(transaction: Transaction, scope: Scope, ids: Sequence[UUID] 
     return [(row[0], row[1]) for row in rows]
 
 
+def _meant(scope: Scope, ids: Sequence[UUID] | None, matched: Matched) -> list[Any]:
+    """What a token is for: just the memories that were seen, at the revisions they had."""
+    return [scope.narrowing(), ids, [[str(id_), revision] for id_, revision in matched]]
+
+
 async def _candidates(
     engine: Engine, transaction: Transaction, caller: Caller, ids: Sequence[UUID]
 ) -> tuple[Candidate, ...]:
@@ -163,8 +168,8 @@ async def _preview(engine: Engine, scope: Scope, ids: Sequence[UUID] | None, now
         met = tuple(id_ for id_, _ in matched)
         derived, _ = await derived_seen(transaction, scope.caller, met)
         candidates = await _candidates(engine, transaction, scope.caller, met)
-    ends = (now + TOKEN_LIFE).replace(microsecond=0)
-    token = make_token(scope, ids, matched, ends)
+    ends = end_of_token(now)
+    token = make_token(BY_FILTER, scope.caller, _meant(scope, ids, matched), ends)
     return Forgetting(
         dry_run=True, count=len(met), ids=met, derived=derived, candidates=candidates, token=token,
         expires_at=ends,
@@ -208,7 +213,7 @@ async def _forget_matching(
     async with engine.database.transaction(caller.tenant) as transaction:
         await lock(transaction, caller.tenant)
         matched = await _matching(transaction, scope, ids)
-        check_token(token, scope, ids, matched, now)
+        check_token(token, BY_FILTER, scope.caller, _meant(scope, ids, matched), now)
         named = [id_ for id_, _ in matched]
         derived, hidden = await derived_seen(transaction, caller, named)
         receipts = await forget_all(transaction, caller, named, now, operation="forget where")

@@ -14,19 +14,19 @@ from uuid import UUID
 
 from ebbtide.curated import Consolidation, Merge, Unmerged
 from ebbtide.duplicates import (
+    CONSOLIDATION,
     EXCERPT_CHARACTERS,
     Found,
-    check_token,
-    end_of_token,
     find,
     gather_knowledge,
+    meant_by,
     merge,
     say_the_same,
-    token_of,
 )
 from ebbtide.errors import Conflict, InvalidInput, ModelError, ModelUnavailable
 from ebbtide.forget.holds import held_among
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.govern.confirmation import check_token, end_of_token, make_token
 from ebbtide.models.batches import run_batches
 from ebbtide.models.consolidator import MOST_CHARACTERS
 from ebbtide.read.seen import listed
@@ -101,10 +101,11 @@ async def consolidate_by_model(
     ]
     checked = [replace(one, reason=_why_not(caller, one, seen)) for one in groups]
     if dry_run:
-        return await _planned(engine, found, checked, now)
+        return await _planned(engine, scope, found, checked, now)
     texts = read_texts(token)
     chosen = {kept: others for kept, others in found.plan.items() if kept in texts}
-    check_token((token or "").partition(".")[0], replace(found, plan=chosen), now, list(texts.values()))
+    meant = meant_by("model", scope, replace(found, plan=chosen), list(texts.values()))
+    check_token((token or "").partition(".")[0], CONSOLIDATION, caller, meant, now)
     told = [replace(one, text=texts[one.ids[0]]) for one in checked if one.ids[0] in texts]
     try:
         done = [await _write(engine, caller, one) for one in told]
@@ -131,7 +132,7 @@ def _why_not(caller: Caller, group: Group, seen: Mapping[UUID, str]) -> str | No
     return None
 
 
-async def _planned(engine: Engine, found: Found, groups: Sequence[Group], now: datetime) -> Consolidation:
+async def _planned(engine: Engine, scope: Scope, found: Found, groups: Sequence[Group], now: datetime) -> Consolidation:
     """What a model would make of the first groups that it may be told, and the token of just that."""
     model = engine.consolidator
     if model is None:
@@ -145,7 +146,8 @@ async def _planned(engine: Engine, found: Found, groups: Sequence[Group], now: d
     texts = {one.ids[0]: one.text for one in told if one.text is not None and one.reason is None}
     ends = end_of_token(now)
     plan = {kept: others for kept, others in found.plan.items() if kept in texts}
-    token = f"{token_of(replace(found, plan=plan), ends, list(texts.values()))}.{write_texts(texts)}"
+    meant = meant_by("model", scope, replace(found, plan=plan), list(texts.values()))
+    token = f"{make_token(CONSOLIDATION, scope.caller, meant, ends)}.{write_texts(texts)}"
     report = _report([(one, None) for one in told], found, dry_run=True)
     return report.model_copy(update={"waiting": len(groups) - len(told), "token": token, "expires_at": ends})
 

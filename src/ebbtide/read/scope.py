@@ -36,6 +36,7 @@ def _tag_lists(tags: TagFilter) -> dict[str, list[str] | None]:
 
 
 EVERYTHING = NamespaceScope(everything=True)
+MOMENTS = frozenset({"now", "valid_at", "as_of", "with_superseded"})
 ANY_TAGS = TagFilter()
 ANY_LISTS = _tag_lists(ANY_TAGS)
 
@@ -108,6 +109,10 @@ class Scope:
             "with_superseded": self.include_superseded if with_superseded is None else with_superseded,
         }
         return values if self.as_of is None else {**values, "as_of": self.as_of}
+
+    def narrowing(self) -> dict[str, Any]:
+        """Whose memories are meant, and which of them, whenever that is asked."""
+        return {name: value for name, value in self.parameters().items() if name not in MOMENTS}
 
     def names(self) -> dict[str, Any]:
         """The values of the placeholders that say whose memories, and in which namespaces."""
