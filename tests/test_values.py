@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from ebbtide import Draft, Ebbtide, Named, Policy, Rule, Settings, TagFilter
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import EbbtideError, InvalidInput
 
 REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: Draft(content=5), "content", "Correct content."),  # type: ignore[arg-type]
@@ -43,6 +45,33 @@ def test_nothing_of_a_refused_value_is_repeated() -> None:
     with pytest.raises(InvalidInput) as refused:
         Draft(content={"iban": "DE89 3704 0044 0532 0130 00"})  # type: ignore[arg-type]
     assert "DE89" not in str(refused.value)
+
+
+SECRET = "4111-1111-1111-1111"
+LINE = json.dumps({"content": "told", "importance": SECRET})
+TELLING: list[Callable[[Ebbtide], Any]] = [
+    lambda _: Draft(content={"card": SECRET}),  # type: ignore[arg-type]
+    lambda _: Named(name=[SECRET], type="person"),  # type: ignore[arg-type]
+    lambda _: Rule(pattern="*", bonus=SECRET),  # type: ignore[arg-type]
+    lambda _: Ebbtide.open(f"postgresql://ana:{SECRET}@localhost:port/x"),
+    lambda memory: memory.remember("told", vector=[SECRET] * 384),
+    lambda memory: memory.remember("told", metadata={"card": SECRET, "of": object()}),
+    lambda memory: memory.remember("told", metadata={"card": f"{SECRET}\ud800"}),
+    lambda memory: memory.recall("told", profile={"name": "mine", "law": {"card": SECRET}}),
+    lambda memory: memory.import_records([LINE]),
+    lambda memory: memory.import_records([LINE[:-1]]),
+    lambda memory: memory.import_records([SECRET.encode() + b"\xff"]),
+    lambda memory: memory.import_records([{"content": "told", "metadata": {SECRET: object()}}]),
+    lambda memory: memory.verify_receipt({"id": SECRET}),
+    lambda memory: memory.consolidate(by="model", dry_run=False, token=SECRET),
+]
+
+
+@pytest.mark.parametrize("refused", TELLING)
+def test_a_log_of_a_refusal_repeats_nothing_that_was_said(memory: Ebbtide, refused: Callable[[Ebbtide], Any]) -> None:
+    with pytest.raises(EbbtideError) as caught:
+        refused(memory)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
 def test_what_can_be_is_as_it_was_given() -> None:

@@ -66,7 +66,7 @@ def check_text(text: Any, field: str, longest: int) -> str:
             f"{field} holds a lone surrogate at position {error.start}.",
             field=field,
             remedy="Decode the text properly before giving it.",
-        ) from error
+        ) from None
     return text
 
 
@@ -129,10 +129,10 @@ def check_moment(value: Any, field: str, timezone: str = "UTC") -> datetime | No
         )
     try:
         return moment.astimezone(UTC)
-    except OverflowError as error:
+    except OverflowError:
         raise InvalidInput(
             f"{field} lies outside the years 1 to 9999.", field=field, remedy="Give a date within them."
-        ) from error
+        ) from None
 
 
 def _parse_moment(text: str, field: str) -> datetime | date:
@@ -224,10 +224,10 @@ def check_vector(values: Any, dimension: int | None, field: str) -> NDArray[np.f
         # Counted before it is converted: what is far too long, or nested, shall cost nothing.
         count = len(values)
         vector = np.asarray(values, dtype=np.float64) if count == dimension else None
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise InvalidInput(
             f"{field} must be a list of numbers.", field=field, remedy=f"Give {dimension} numbers."
-        ) from error
+        ) from None
     if vector is None or vector.shape != (dimension,):
         raise InvalidInput(
             f"{field} has {count} entries, the store's model gives {dimension} numbers.",
@@ -302,10 +302,10 @@ def check_timezone(timezone: Any) -> str:
     """
     try:
         ZoneInfo(timezone)
-    except (KeyError, ValueError, OSError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, OSError, TypeError, AttributeError):
         raise InvalidInput(
             f"{shown(timezone)} is not a time zone.",
             field="timezone",
             remedy="Use an IANA name such as Europe/Zurich.",
-        ) from error
+        ) from None
     return timezone

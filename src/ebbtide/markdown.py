@@ -217,8 +217,8 @@ def _target(folder: str | Path) -> Path:
     try:
         target = Path(folder).resolve()
         taken = target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / MARK).is_file()))
-    except (OSError, TypeError, ValueError) as error:
-        raise InvalidInput("folder is not a path that can be read.", field="folder", remedy="Name a folder.") from error
+    except (OSError, TypeError, ValueError):
+        raise InvalidInput("folder is not a path that can be read.", field="folder", remedy="Name a folder.") from None
     if taken:
         raise InvalidInput(
             f"{str(target)!r} holds something else than an earlier export.",

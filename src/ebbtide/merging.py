@@ -347,5 +347,5 @@ def read_texts(token: Any) -> dict[UUID, str]:
         packed = base64.b64decode(token.partition(".")[2].encode(), altchars=b"-_", validate=True)
         told = json.loads(zlib.decompressobj().decompress(packed, MOST_TOKEN_BYTES))
         return {UUID(id_): text for id_, text in told.items() if isinstance(text, str)}
-    except (AttributeError, ValueError, TypeError, zlib.error, binascii.Error, RecursionError) as exc:
-        raise wrong from exc
+    except (AttributeError, ValueError, TypeError, zlib.error, binascii.Error, RecursionError):
+        raise wrong from None

@@ -215,10 +215,8 @@ async def _each(records: Iterable[Record] | AsyncIterable[Record]) -> AsyncItera
         else:
             for record in records:
                 yield record
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            "The lines are not UTF-8.", field="records", remedy="Convert them to UTF-8 first."
-        ) from error
+    except UnicodeDecodeError:
+        raise InvalidInput("The lines are not UTF-8.", field="records", remedy="Convert them to UTF-8 first.") from None
 
 
 async def _import_batch(

@@ -74,7 +74,9 @@ class Given(Value):
         try:
             return handler(data)
         except ValidationError as error:
-            raise refusal(cls, error) from error
+            refused = refusal(cls, error)
+        # Out here, so that not even its context holds the values that were refused.
+        raise refused
 
     @classmethod
     def remedy_for(cls, field: str) -> str:

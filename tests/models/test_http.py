@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -201,6 +202,17 @@ async def test_a_refusal_is_not_tried_again_and_never_shows_the_key(
         assert "friend" not in str(caught.value)
     else:
         assert "not with ***, my friend" in str(caught.value)
+
+
+@pytest.mark.parametrize("said", ["cannot embed {}", "{} is bad", "near '{0:.24}' (cut)", "NOT EMBEDDED: {}"])
+async def test_a_refusal_that_quotes_a_text_is_not_repeated(
+    endpoint: Endpoint, embedder: HttpEmbedder, said: str
+) -> None:
+    text = "Ana's number is 079 555 12 34"
+    endpoint.script = [Reply(json.dumps({"error": {"message": said.format(text)}}).encode(), 400)]
+    with pytest.raises(ModelInvalid, match="status 400") as caught:
+        await embedder.embed(["other", text])
+    assert "Ana" not in "".join(traceback.format_exception(caught.value))
 
 
 async def test_an_error_in_one_of_several_batches_is_raised_as_itself(endpoint: Endpoint) -> None:

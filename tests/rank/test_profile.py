@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from ebbtide.errors import InvalidInput, InvalidProfile
 from ebbtide.rank.parts import Gates, Importance, Similarity
@@ -135,10 +134,6 @@ def test_a_missing_law_is_named() -> None:
 def test_a_profile_is_a_mapping(data: object) -> None:
     with pytest.raises(InvalidProfile):
         parse_profile(data)
-
-
-def test_the_cause_of_a_refusal_is_kept() -> None:
-    assert isinstance(refused({"limit": 0}).__cause__, ValidationError)
 
 
 def test_the_constructor_refuses_in_the_same_words() -> None:

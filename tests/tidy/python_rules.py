@@ -30,6 +30,24 @@ CLOCK_READS = {
     ("time", "localtime"),
     ("time", "gmtime"),
 }
+# Errors that say, or carry, the value that they are about.
+TELLING = {
+    "AttributeError",
+    "DataError",
+    "IndexError",
+    "IntegrityError",
+    "JSONDecodeError",
+    "KeyError",
+    "OverflowError",
+    "ProgrammingError",
+    "RecursionError",
+    "TypeError",
+    "UnicodeDecodeError",
+    "UnicodeEncodeError",
+    "UniqueViolation",
+    "ValidationError",
+    "ValueError",
+}
 UNFINISHED = re.compile(
     r"\b(?:TODO|FIXME|XXX|HACK|WIP|NotImplementedError|(?i:stubs?|unimplemented|not (?:yet )?implemented))\b"
 )
@@ -93,6 +111,14 @@ def broad_excepts_have_reasons(source: str) -> Iterator[Finding]:
             yield node.lineno, "catching everything needs a comment that says why"
 
 
+def causes_tell_no_value(source: str) -> Iterator[Finding]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ExceptHandler) and (telling := _caught(node) & TELLING):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Raise) and isinstance(inner.cause, ast.Name) and inner.cause.id == node.name:
+                    yield inner.lineno, f"a {min(telling)} may hold what was said; raise `from None`"
+
+
 def opens_with_one_line(source: str) -> Iterator[Finding]:
     if not source.strip():
         return
@@ -117,10 +143,15 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    """The names of the errors that a handler catches, without their modules."""
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {ast.unparse(name).rpartition(".")[2] for name in names if name is not None}
+
+
 def _swallows_all(handler: ast.ExceptHandler) -> bool:
     """Whether the handler catches every error and does not end by raising the same one again."""
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    broad = any(isinstance(name, ast.Name) and name.id in {"Exception", "BaseException"} for name in names)
+    broad = bool(_caught(handler) & {"Exception", "BaseException"})
     last = handler.body[-1]
     return broad and not (isinstance(last, ast.Raise) and last.exc is None)
 

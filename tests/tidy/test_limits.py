@@ -8,7 +8,12 @@ from tests.tidy import python_rules as rules
 from tests.tidy.tree import SOURCE, STATEMENTS, Rule, assert_none, broken, python_files
 
 EVERYWHERE = [rules.file_is_short, rules.functions_are_short]
-IN_SOURCE = [rules.holds_no_statement, rules.broad_excepts_have_reasons, rules.says_nothing_is_unfinished]
+IN_SOURCE = [
+    rules.holds_no_statement,
+    rules.broad_excepts_have_reasons,
+    rules.causes_tell_no_value,
+    rules.says_nothing_is_unfinished,
+]
 
 
 @pytest.mark.parametrize("rule", EVERYWHERE)
@@ -56,6 +61,11 @@ BAD = [
     (rules.holds_no_statement, 'rows = f"""\n  UPDATE {table} SET name = 1"""'),
     (rules.holds_no_statement, 'rows = "select id from memory"'),
     (rules.holds_no_statement, 'rows = "DROP TABLE memory"'),
+    (rules.causes_tell_no_value, "try:\n    go()\nexcept ValueError as error:\n    raise Wrong from error"),
+    (
+        rules.causes_tell_no_value,
+        "try:\n    go()\nexcept (OSError, json.JSONDecodeError) as e:\n    raise No() from e",
+    ),
     (rules.holds_no_session_command, 'command = "SET LOCAL jit = off"'),
     (rules.reads_no_clock, "datetime.now(UTC)"),
     (rules.reads_no_clock, "datetime.datetime.utcnow()"),

@@ -259,7 +259,7 @@ def write_svg(file: str, neighbourhood: Neighbourhood) -> None:
     try:
         Path(file).write_text(svg(neighbourhood), encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"{file!r} cannot be written: {error}.", field="svg", remedy="Check the path.") from error
+        raise InvalidInput(f"{file!r} cannot be written: {error}.", field="svg", remedy="Check the path.") from None
 
 
 def tree_of(neighbourhood: Neighbourhood) -> Tree:

@@ -273,11 +273,11 @@ def parse_json(
         return json.loads(text)
     except json.JSONDecodeError as error:
         where = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
-        raise InvalidInput(f"{name} is not JSON: {error.msg}, {where}.", field=field, remedy=remedy) from error
-    except ValueError as error:
-        raise InvalidInput(f"{name} holds a number of too many digits.", field=field, remedy=remedy) from error
-    except RecursionError as error:
-        raise InvalidInput(f"{name} is nested too deep.", field=field, remedy="Flatten it.") from error
+        raise InvalidInput(f"{name} is not JSON: {error.msg}, {where}.", field=field, remedy=remedy) from None
+    except ValueError:
+        raise InvalidInput(f"{name} holds a number of too many digits.", field=field, remedy=remedy) from None
+    except RecursionError:
+        raise InvalidInput(f"{name} is nested too deep.", field=field, remedy="Flatten it.") from None
 
 
 def read_input(source: str | None, field: str) -> str:
@@ -290,13 +290,13 @@ def read_input(source: str | None, field: str) -> str:
         raise InvalidInput(f"No {field} was given.", field=field, remedy="Give it as an argument, or pipe it in.")
     try:
         return (sys.stdin.buffer.read() if source in (None, "-") else Path(source).read_bytes()).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"The {field} is not UTF-8.", field=field, remedy="Convert it to UTF-8 first.") from error
+    except UnicodeDecodeError:
+        raise InvalidInput(f"The {field} is not UTF-8.", field=field, remedy="Convert it to UTF-8 first.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InvalidInput(
             f"{source!r} cannot be read: {reason}.", field=field, remedy="Check the path, or pipe it in."
-        ) from error
+        ) from None
 
 
 def text_of(argument: str | None, field: str) -> str:

@@ -136,4 +136,4 @@ def translated(file: str | Path) -> Generator[None]:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InvalidInput(
             f"{str(file)!r} cannot be opened: {reason}.", field="file", remedy="Check the path and its permissions."
-        ) from error
+        ) from None

@@ -27,7 +27,9 @@ def translated(address: str | None = None) -> Generator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise translate(error, address) from error
+        # Of other errors the driver's own text may hold values of a statement, such as those of a row that was refused.
+        told = isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, sqlstate.InsufficientPrivilege))
+        raise translate(error, address) from (error if told else None)
 
 
 def translate(error: psycopg.Error, address: str | None = None) -> EbbtideError:

@@ -117,11 +117,11 @@ def _account_for_new_data(folder: Path) -> Account:
 def _account_of(uid: int) -> Account:
     try:
         entry = pwd.getpwuid(uid)
-    except KeyError as exc:
+    except KeyError:
         raise StoreUnsuitable(
             f"The user id {uid} has no name on this system, and PostgreSQL needs one.",
             remedy="Add a line for it to /etc/passwd, or run as a user that has one.",
-        ) from exc
+        ) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 

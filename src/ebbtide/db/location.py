@@ -51,8 +51,8 @@ def check_location(location: Any) -> str:
         return _check_dsn(check_text(text, "location", LONGEST))
     try:
         os.fsencode(Path(text).expanduser())
-    except (ValueError, RuntimeError) as error:
-        raise InvalidInput(f"{shown(text)} is no path of a folder.", field="location", remedy=REMEDY) from error
+    except (ValueError, RuntimeError):
+        raise InvalidInput(f"{shown(text)} is no path of a folder.", field="location", remedy=REMEDY) from None
     return text
 
 
@@ -63,12 +63,12 @@ def _check_dsn(dsn: str) -> str:
         raise InvalidInput(f"A store cannot be reached by {scheme[1][:20]}://.", field="location", remedy=REMEDY)
     try:
         conninfo_to_dict(dsn)
-    except ProgrammingError as error:
+    except ProgrammingError:
         raise InvalidInput(
             "The location is not a DSN of PostgreSQL.",
             field="location",
             remedy=f"{REMEDY} A folder with an equals sign in its name is written ./name=x.",
-        ) from error
+        ) from None
     return dsn
 
 

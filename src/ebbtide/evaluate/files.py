@@ -29,14 +29,14 @@ def parse(path: Path, shape: type[Shape]) -> Shape:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise refusal(path, "", f"cannot be read: {error.strerror}", "Check the path and its permissions.") from error
-    except UnicodeDecodeError as error:
-        raise refusal(path, "", "is not UTF-8 text", "Save it as UTF-8.") from error
+    except UnicodeDecodeError:
+        raise refusal(path, "", "is not UTF-8 text", "Save it as UTF-8.") from None
     try:
         return TypeAdapter(shape).validate_json(text, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         remedy = REMEDIES.get(first["type"], OTHER_REMEDY)
-        raise refusal(path, spell(first["loc"]), first["msg"], remedy) from error
+        raise refusal(path, spell(first["loc"]), first["msg"], remedy) from None
 
 
 def refusal(path: Path, place: str, what: str, remedy: str) -> InvalidInput:

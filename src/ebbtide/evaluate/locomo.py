@@ -96,7 +96,7 @@ def _turns(path: Path, place: str, value: object) -> list[_Turn]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         remedy = REMEDIES.get(first["type"], OTHER_REMEDY)
-        raise refusal(path, spell((place, *first["loc"])), first["msg"], remedy) from error
+        raise refusal(path, spell((place, *first["loc"])), first["msg"], remedy) from None
 
 
 def _text(turn: _Turn) -> str:
@@ -107,9 +107,9 @@ def _text(turn: _Turn) -> str:
 def _date(path: Path, place: str, value: object) -> datetime:
     try:
         return datetime.strptime(str(value), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-    except ValueError as error:
+    except ValueError:
         what = "is missing" if value is None else f"{value!r} is not a date"
-        raise refusal(path, place, what, "Write it like 1:56 pm on 8 May, 2023.") from error
+        raise refusal(path, place, what, "Write it like 1:56 pm on 8 May, 2023.") from None
 
 
 def _question(path: Path, place: str, name: str, scope: str, asked: _Asked, known: set[str]) -> Question:

@@ -122,10 +122,10 @@ def as_receipt(values: Any) -> Receipt | Erasure:
     model = Erasure if fields.get("subject") in ("user", "tenant") else Receipt
     try:
         return model.model_validate(fields)
-    except ValidationError as error:
+    except ValidationError:
         raise InvalidInput(
             "That is not a receipt.", field="receipt", remedy="Give what forget answered with, or its id."
-        ) from error
+        ) from None
 
 
 async def verify_chain(transaction: Transaction, tenant: str) -> list[str]:

@@ -51,7 +51,7 @@ def pdf_blocks(stream: BinaryIO, *, most_characters: int, warnings: list[str]) -
         raise Unreadable("too large", "It grows beyond measure as it is unpacked.") from error
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError) as error:
         # A damaged file may break the parser anywhere.
-        raise Unreadable("damaged", f"It cannot be read as a PDF: {type(error).__name__}.") from error
+        raise Unreadable("damaged", f"It cannot be read as a PDF: {type(error).__name__}.") from None
     if count > MOST_PAGES:
         warnings.append(f"pages after the {MOST_PAGES:,}th were left out")
     if all(is_blank(text) for text in texts):

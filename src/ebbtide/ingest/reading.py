@@ -73,7 +73,7 @@ def open_file(path: Path, *, follow: bool) -> BinaryIO:
         descriptor = os.open(path, flags if follow else flags | getattr(os, "O_NOFOLLOW", 0))
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Unreadable("unreadable", f"It cannot be opened: {said}.") from error
+        raise Unreadable("unreadable", f"It cannot be opened: {said}.") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise Unreadable("no file", "It is no regular file.")

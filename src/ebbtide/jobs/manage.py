@@ -68,10 +68,10 @@ async def retry_job(engine: Engine, caller: Caller, job_id: int, *, everything: 
             raise Conflict(f"Job {job_id} runs at the moment.", field="id", remedy="Wait for its end, or cancel it.")
         try:
             await transaction.run("jobs.retry", job=job_id)
-        except UniqueViolation as error:
+        except UniqueViolation:
             raise Conflict(
                 f"Another job waits to do what job {job_id} did.", field="id", remedy="Retry the one that waits."
-            ) from error
+            ) from None
 
 
 @requires(OPERATOR)

@@ -13,11 +13,14 @@ from ebbtide.errors import ModelInvalid
 from ebbtide.models.vectors import unit_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from httpx import Headers
 
 __all__ = ["read_vectors", "seconds_to_wait", "server_message"]
 
 LONGEST_MESSAGE = 200
+SHORTEST_QUOTE = 12
 
 
 class EmbeddingItem(BaseModel, strict=True, hide_input_in_errors=True):
@@ -56,7 +59,7 @@ def read_vectors(body: bytes, texts: int) -> NDArray[np.float32]:
     except ValidationError as exc:
         fault = exc.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(map(str, fault["loc"])) or "the body"
-        raise ModelInvalid(f"The embedding endpoint's answer is not usable: {place}: {fault['msg']}.") from exc
+        raise ModelInvalid(f"The embedding endpoint's answer is not usable: {place}: {fault['msg']}.") from None
     if sorted(item.index for item in items) != list(range(texts)):
         raise ModelInvalid(
             f"The embedding endpoint was sent {texts} texts and its {len(items)} vectors do not match them."
@@ -66,19 +69,31 @@ def read_vectors(body: bytes, texts: int) -> NDArray[np.float32]:
     rows = np.array([item.embedding for item in sorted(items, key=lambda item: item.index)], dtype=np.float64)
     try:
         return unit_rows(rows)
-    except ValueError as exc:
-        raise ModelInvalid("The embedding endpoint's vectors hold a number that is not finite, or are zero.") from exc
+    except ValueError:
+        raise ModelInvalid("The embedding endpoint's vectors hold a number that is not finite, or are zero.") from None
 
 
-def server_message(body: bytes, secret: str | None) -> str:
-    """What the server said about a refused request: at most 200 characters, the secret blotted out, or nothing."""
+def server_message(body: bytes, secret: str | None, texts: Sequence[str] = ()) -> str:
+    """What the server said about a refused request: at most 200 characters, the secret blotted out, or nothing.
+
+    Nothing where it quotes one of the texts that it was sent: the message is kept and logged where no text may be.
+    """
     try:
         message = ErrorAnswer.model_validate_json(body).error.message
     except ValidationError:
         return ""
     if secret:
         message = message.replace(secret, "***")
-    return message[:LONGEST_MESSAGE]
+    message = message[:LONGEST_MESSAGE]
+    return "" if any(_quotes(message.casefold(), text.casefold()) for text in texts) else message
+
+
+def _quotes(message: str, text: str) -> bool:
+    """Whether a message repeats a text, or so many characters of it in a row that it is no accident."""
+    starts = range(len(message) - SHORTEST_QUOTE + 1)
+    return bool(text.strip() and text.strip() in message) or any(
+        message[start : start + SHORTEST_QUOTE] in text for start in starts
+    )
 
 
 def seconds_to_wait(headers: Headers) -> float | None:

@@ -213,8 +213,8 @@ def read_answer(body: bytes, form: type[Answer], complaint: str) -> Answer:
         said = said_in(body)
         fenced = FENCE.match(said)
         return form.model_validate_json(fenced[1] if fenced else said)
-    except ValidationError as exc:
-        raise ModelInvalid(complaint) from exc
+    except ValidationError:
+        raise ModelInvalid(complaint) from None
 
 
 def strict_schema(form: type[BaseModel]) -> dict[str, Any]:

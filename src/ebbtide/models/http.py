@@ -120,7 +120,7 @@ class HttpEmbedder:
 
     async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         inputs = [encodable(text[: self._max_characters]) if text.strip() else " " for text in texts]
-        body = await self._answer({"model": self._model, "input": inputs, "encoding_format": "float"})
+        body = await self._answer(inputs)
         vectors = read_vectors(body, len(texts))
         if self._dimension is not None and vectors.shape[1] != self._dimension:
             raise ModelInvalid(
@@ -130,11 +130,11 @@ class HttpEmbedder:
             )
         return vectors
 
-    async def _answer(self, request: dict[str, object]) -> bytes:
+    async def _answer(self, texts: Sequence[str]) -> bytes:
         """The body of the first good answer among the attempts."""
         retries_left = self._retries
         backoff_seconds = self._backoff_seconds
-        while isinstance(outcome := await self._attempt(request), Failure):
+        while isinstance(outcome := await self._attempt(texts), Failure):
             pause = outcome.asked_pause_seconds
             if retries_left == 0 or (pause or 0) > LONGEST_PAUSE_SECONDS:
                 raise ModelUnavailable(
@@ -146,10 +146,11 @@ class HttpEmbedder:
             backoff_seconds = min(2 * backoff_seconds, LONGEST_PAUSE_SECONDS)
         return outcome
 
-    async def _attempt(self, request: dict[str, object]) -> bytes | Failure:
+    async def _attempt(self, texts: Sequence[str]) -> bytes | Failure:
         """The body of a good answer, or a failure that may pass by itself. A refusal that will not pass is raised."""
         from httpx import RequestError
 
+        request = {"model": self._model, "input": texts, "encoding_format": "float"}
         try:
             with fail_after(self._timeout_seconds):
                 response = await self._connections.client.post(self._endpoint, json=request)
@@ -161,9 +162,9 @@ class HttpEmbedder:
             return response.content
         if response.status_code == 429 or response.status_code >= 500:
             return Failure(f"answers with status {response.status_code}", seconds_to_wait(response.headers))
-        raise self._refusal(response)
+        raise self._refusal(response, texts)
 
-    def _refusal(self, response: Response) -> ModelInvalid:
+    def _refusal(self, response: Response, texts: Sequence[str]) -> ModelInvalid:
         status = response.status_code
         if status in (401, 403):
             # Such answers like to quote the key, in part or whole, so their text is not passed on.
@@ -172,7 +173,7 @@ class HttpEmbedder:
                 field="api_key",
                 remedy="Give a key that may use this model.",
             )
-        said = server_message(response.content, self._api_key)
+        said = server_message(response.content, self._api_key, texts)
         reason = f"status {status}: {said}" if said else f"status {status}"
         return ModelInvalid(
             f"The embedding endpoint at {self._server} refuses the request ({reason}).",

@@ -147,7 +147,7 @@ def read_scores(body: bytes, documents: int) -> NDArray[np.float64]:
     except ValidationError as exc:
         fault = exc.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(map(str, fault["loc"])) or "the body"
-        raise ModelInvalid(f"The reranker's answer is not usable: {place}: {fault['msg']}.") from exc
+        raise ModelInvalid(f"The reranker's answer is not usable: {place}: {fault['msg']}.") from None
     if sorted(result.index for result in results) != list(range(documents)):
         raise ModelInvalid(f"The reranker was sent {documents} documents and its {len(results)} scores do not match.")
     scores = np.array(

@@ -60,12 +60,12 @@ def _check_lists(lists: Any) -> Sequence[Sequence[Any]]:
         for ranking in lists:
             for item in ranking:
                 hash(item)
-    except TypeError as error:
+    except TypeError:
         raise InvalidInput(
             "`lists` hold what has no hash, such as a list or an object.",
             field="lists",
             remedy="Rank ids, and look up afterwards what they stand for.",
-        ) from error
+        ) from None
     return lists
 
 

@@ -146,7 +146,7 @@ class Profile(Part):
         try:
             return handler(data)
         except ValidationError as exc:
-            raise _invalid_profile(exc.errors(include_url=False)[0]) from exc
+            raise _invalid_profile(exc.errors(include_url=False)[0]) from None
 
     @property
     def weighs_decay(self) -> bool:
@@ -281,8 +281,8 @@ def _checked_limit(limit: int, maximum: int) -> int:
     try:
         if _LIMIT.validate_python(limit) <= maximum:
             return limit
-    except ValidationError as exc:
-        raise _limit_error(limit, maximum) from exc
+    except ValidationError:
+        raise _limit_error(limit, maximum) from None
     raise _limit_error(limit, maximum)
 
 
@@ -298,4 +298,4 @@ def _narrowed_gates(gates: Gates, thresholds: Mapping[str, float]) -> Gates:
         error = exc.errors(include_url=False)[0]
         field = str(error["loc"][0])
         remedy = "Give a number of at least 0." if field == "min_score" else "Give a number from 0 to 1."
-        raise InvalidInput(f"`{field}` is not acceptable: {error['msg']}.", field=field, remedy=remedy) from exc
+        raise InvalidInput(f"`{field}` is not acceptable: {error['msg']}.", field=field, remedy=remedy) from None

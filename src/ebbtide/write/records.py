@@ -271,9 +271,9 @@ def _parse(record: str | bytes | Mapping[str, Any]) -> _Record:
         remedy = "Write one JSON object a line." if first["type"] == "json_invalid" else "Correct that value."
         if first["type"] == "extra_forbidden":
             remedy = "Correct its spelling, or take it out; free data belongs in metadata."
-        raise InvalidInput(f"{field or 'The record'}: {first['msg']}.", field=field or None, remedy=remedy) from error
-    except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise InvalidInput("The record is not JSON.", remedy="Give an object of JSON values.") from error
+        raise InvalidInput(f"{field or 'The record'}: {first['msg']}.", field=field or None, remedy=remedy) from None
+    except (TypeError, ValueError, RecursionError, OverflowError):
+        raise InvalidInput("The record is not JSON.", remedy="Give an object of JSON values.") from None
 
 
 def _in_utc(image: Clocked, place: str) -> Clocked:

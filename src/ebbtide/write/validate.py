@@ -203,12 +203,12 @@ def _metadata(metadata: Any, settings: Settings, field: str) -> tuple[dict[str, 
     check_json(kept, field)
     try:
         encoded = json.dumps(kept, allow_nan=False, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             "metadata is not JSON.",
             field=field,
             remedy="Use only text, finite numbers, booleans, null, lists and objects.",
-        ) from error
+        ) from None
     if len(encoded.encode()) > settings.max_metadata_bytes:
         raise InvalidInput(
             f"metadata has more than {settings.max_metadata_bytes:,} bytes.",
