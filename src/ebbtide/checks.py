@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
@@ -30,6 +31,7 @@ __all__ = [
     "check_json",
     "check_moment",
     "check_number",
+    "check_segment",
     "check_text",
     "check_texts",
     "check_timezone",
@@ -42,6 +44,8 @@ __all__ = [
 LONGEST_WORD = 200
 LONGEST_ID = 200
 MOST_WORDS = 200
+# What stands behind the name of a branch where another one of its chat has that name.
+BRANCH_MARK = re.compile(r"\.[0-9a-f]{8}\Z")
 SEGMENT_FORBIDDEN = frozenset(".*%${}")
 
 Json = TypeVar("Json", list[Any], dict[str, Any])
@@ -262,9 +266,8 @@ def check_caller(caller: Caller) -> Caller:
     """The caller itself, if every name can stand for exactly one party.
 
     Raises:
-        InvalidInput: tenant or agent is empty; or user, chat, branch or session could not be one namespace segment
-            (empty, longer than 200 characters, or holding `.`, `*`, `%`, `$`, `{`, `}`, white space or what is
-            invisible); a name is not in NFC; or there is a branch without a chat.
+        InvalidInput: tenant or agent is empty; or user, chat, branch or session could not be one namespace segment, see
+            `check_segment`; a name is not in NFC; or there is a branch without a chat.
     """
     for field in ("tenant", "agent", "task"):
         value = getattr(caller, field)
@@ -279,19 +282,30 @@ def check_caller(caller: Caller) -> Caller:
             )
     if caller.branch is not None and caller.chat is None:
         raise InvalidInput("A branch is one of a chat.", field="branch", remedy="Name the chat too.")
-    for field in ("user", "chat", "session", "branch"):
-        value = getattr(caller, field)
-        if value is None:
-            continue
-        text = check_composed(check_text(value, field, LONGEST_ID), field)
-        if not text or any(c in SEGMENT_FORBIDDEN or c.isspace() for c in text) or not shows_all(text):
-            raise InvalidInput(
-                f"{field} must be one plain segment.",
-                field=field,
-                remedy="Use an id without white space, invisible characters or any of . * % $ { }, such as a UUID.",
-            )
+    for field in ("user", "chat", "session"):
+        if getattr(caller, field) is not None:
+            check_segment(getattr(caller, field), field)
+    if caller.branch is not None:
+        check_segment(BRANCH_MARK.sub("", check_text(caller.branch, "branch", 2 * LONGEST_ID)), "branch")
     check_timezone(caller.timezone)
     return caller
+
+
+def check_segment(name: Any, field: str) -> str:
+    """A name that can be one segment of a namespace and stands for exactly one party.
+
+    Raises:
+        InvalidInput: it is empty, too long, not in NFC, or holds `.`, `*`, `%`, `$`, `{`, `}`, white space or what is
+            invisible.
+    """
+    text = check_composed(check_text(name, field, LONGEST_ID), field)
+    if not text or any(c in SEGMENT_FORBIDDEN or c.isspace() for c in text) or not shows_all(text):
+        raise InvalidInput(
+            f"{field} must be one plain segment.",
+            field=field,
+            remedy="Use an id without white space, invisible characters or any of . * % $ { }, such as a UUID.",
+        )
+    return text
 
 
 def check_timezone(timezone: Any) -> str:

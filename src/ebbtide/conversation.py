@@ -37,7 +37,8 @@ class Turn(Value):
 class Branch(Value):
     """One branch of a conversation.
 
-    It has the turns of its `parent` up to the place `forked_after`, -1 for none of them, and `turns` of its own.
+    It has the turns of its `parent` up to the place `forked_after`, -1 for none of them, and `turns` of its own. To a
+    policed handle that is the last place of a turn that it may read.
     `main`, which every chat begins with, has no parent. `last_at` is when the last of its own turns was written.
     Its name may be read by whoever may read its `namespace`, None for `main`, or one of its own turns; where that is
     not so of its parent, `parent` is the nearest one back for which it is.

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.checks import LONGEST_ID, check_caller, check_text, check_whole, check_word
+from ebbtide.checks import LONGEST_ID, check_caller, check_segment, check_text, check_whole, check_word
 from ebbtide.conversation import Branch, Chat, Turn, role_of
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import READ, WRITE, authorise, rebound, requires, write_namespace
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.govern.branches import FIRST_BRANCH, branch_of, known_parent
+from ebbtide.govern.branches import FIRST_BRANCH, MARK, branch_of, known_names, known_parent, readable_places
 from ebbtide.govern.namespaces import read_scope
+from ebbtide.govern.personal import check_kept
+from ebbtide.govern.rules import current_rules
 from ebbtide.identifiers import parse_id
 from ebbtide.manage import note_read, read_memory
+from ebbtide.read.personal import mode_on
 from ebbtide.read.scope import make_scope
 from ebbtide.read.seen import listed
 from ebbtide.remember import remember_many
@@ -22,6 +27,8 @@ from ebbtide.values import Page, page_of
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.types import Caller, Remembered
@@ -76,11 +83,6 @@ async def add(
     return answers[0]
 
 
-async def _read_last(transaction: Transaction, caller: Caller) -> tuple[int, int]:
-    """The last place of the caller's chat, and how many branches it has beside the first."""
-    return await transaction.one("episodes.last_place", **of_chat(caller))
-
-
 def of_chat(caller: Caller) -> dict[str, Any]:
     """The chat of a caller, as statements take it."""
     return {"tenant": caller.tenant, "agent": caller.agent, "chat": caller.chat}
@@ -109,27 +111,44 @@ async def _fork(
     turn = None if at is None else parse_id(at, "at")
     home = write_namespace(namespace, caller, "namespace")
     if name is not None:
-        check_caller(replace(caller, branch=name))
+        mode = mode_on(home, None, await current_rules(engine, caller.tenant))
+        check_kept(check_segment(name, "name"), "name", mode)
     async with engine.database.transaction(caller.tenant) as transaction:
         parent = await branch_of(transaction, caller)
         if turn is not None:
             await read_memory(transaction, caller, turn)
         parent, place = await _read_fork(transaction, caller, parent, turn)
-        _, others = await _read_last(transaction, caller)
-        chosen = f"branch-{others + 2}" if name is None else name
         values = {**of_chat(caller), "parent": parent, "forked_after": place, "namespace": home, "now": now}
-        made = None
-        if chosen != FIRST_BRANCH:
-            made = await transaction.one("episodes.fork", **values, name=chosen)
-        if made is None:
-            raise Conflict(
-                f"The chat has a branch {chosen!r} already.", field="name", remedy="Give the new one another name."
-            )
+        chosen = await _begin(transaction, caller, name, values)
+        names = await known_names(transaction, caller)
+        scope = make_scope(caller, now)
+        (after,) = await readable_places(transaction, caller, scope.parameters(), [(parent, place)])
         await write_audit(transaction, caller, "write", [(turn, {"operation": "fork"})], now)
     return Branch(
-        chat=caller.chat or "", name=chosen, parent=parent, forked_after=place, namespace=home, turns=0, created_at=now,
-        last_at=None,
+        chat=caller.chat or "", name=chosen, parent=names.get(parent, FIRST_BRANCH), forked_after=after,
+        namespace=home, turns=0, created_at=now, last_at=None,
     )  # fmt: skip
+
+
+async def _begin(transaction: Transaction, caller: Caller, name: str | None, values: Mapping[str, Any]) -> str:
+    """Begin a branch of a name, or of the next number that is free as far as the caller knows; answers with that name.
+
+    Where only a branch of which the caller may not know has the name, the new one is stored by another.
+
+    Raises:
+        Conflict: a branch of which the caller knows has the name.
+    """
+    names = set((await known_names(transaction, caller)).values())
+    free = (f"branch-{number}" for number in count(len(names) + 1))
+    chosen = name if name is not None else next(one for one in free if one not in names)
+    for stored in (chosen, f"{chosen}{MARK}{secrets.token_hex(4)}"):
+        if chosen in names:
+            break
+        if await transaction.one("episodes.fork", **values, name=stored) is not None:
+            return chosen
+        # Somebody may have begun it at this moment.
+        names = set((await known_names(transaction, caller)).values())
+    raise Conflict(f"The chat has a branch {chosen!r} already.", field="name", remedy="Give the new one another name.")
 
 
 async def _read_fork(transaction: Transaction, caller: Caller, branch: str, turn: UUID | None) -> tuple[str, int]:
@@ -163,15 +182,19 @@ async def _branches(engine: Engine, caller: Caller) -> list[Branch]:
     scope = make_scope(caller, engine.clock.now())
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.named("episodes.branches", **scope.parameters(), chat=caller.chat, first=FIRST_BRANCH)
-    readable = read_scope(None, caller)
-    known = [row for row in rows if row.namespace is None or row.turns or readable.covers(row.namespace)]
-    names = {row.name for row in known}
-    return [_as_known(caller, row, *known_parent(row, rows, names)) for row in known]
-
-
-def _as_known(caller: Caller, row: Any, parent: str | None, forked_after: int | None) -> Branch:
-    values: dict[str, Any] = {**row._asdict(), "parent": parent, "forked_after": forked_after}
-    return Branch(chat=caller.chat or "", **values)
+        names = await known_names(transaction, caller)
+        readable = read_scope(None, caller)
+        known = [row for row in rows if row.namespace is None or row.turns or readable.covers(row.namespace)]
+        parents = [known_parent(row, rows, {row.name for row in known}) for row in known]
+        forks = [(parent, after) for parent, after in parents if parent is not None and after is not None]
+        places = iter(await readable_places(transaction, caller, scope.parameters(), forks))
+    told: list[Branch] = []
+    for row, (parent, _) in zip(known, parents, strict=True):
+        values: dict[str, Any] = {**row._asdict(), "name": names[row.name], "parent": None, "forked_after": None}
+        if parent is not None:
+            values |= {"parent": names[parent], "forked_after": next(places)}
+        told.append(Branch(chat=caller.chat or "", **values))
+    return told
 
 
 @requires(READ)
@@ -213,10 +236,11 @@ async def turns_of(engine: Engine, transaction: Transaction, caller: Caller, *, 
         "episodes.transcript", **scope.parameters(), chat=caller.chat, branch=branch, limit=limit
     )
     memories = [memory_of(row[2:]) for row in rows]
+    names = await known_names(transaction, caller) if any(MARK in row[0] for row in rows) else {}
     shown = {one.id: one for one in await listed(engine, transaction, caller, memories)}
     return [
         Turn(
-            branch=row[0],
+            branch=names.get(row[0], str(row[0])),
             place=row[1],
             role=role_of(made),
             speaker=made.speaker,

@@ -14,7 +14,7 @@ from ebbtide.conversation import Episode, Turn
 from ebbtide.episodes import MOST_TURNS, in_chat, of_chat, turns_of
 from ebbtide.errors import StaleRevision
 from ebbtide.govern.access import READ, WRITE, requires
-from ebbtide.govern.branches import branch_of
+from ebbtide.govern.branches import branch_of, title_of
 from ebbtide.manage import rewrite
 from ebbtide.models.summariser import LONGEST_SENT
 from ebbtide.read.scope import make_scope
@@ -112,7 +112,7 @@ async def _read(engine: Engine, caller: Caller, anew: bool, namespace: str | Non
         turns = [turn for turn in turns if turn.memory.namespace == place]
         found = None if place is None else await _read_summary(engine, transaction, caller, branch, place)
     summary, sources = found if found is not None else (None, frozenset[UUID]())
-    own = summary is not None and summary.metadata.get("branch") == branch
+    own = summary is not None and summary.metadata.get("branch") == title_of(branch)
     told = Told(branch, turns, summary, sources, own)
     changed = summary is not None and any(
         turn.memory.revision > 1 and turn.memory.updated_at > summary.updated_at for turn in turns if turn.id in sources
@@ -139,7 +139,12 @@ async def _read_summary(
 ) -> tuple[Memory, frozenset[UUID]] | None:
     scope = make_scope(caller, engine.clock.now())
     row = await transaction.one(
-        "episodes.summary", **scope.parameters(), chat=caller.chat, branch=branch, namespace=namespace
+        "episodes.summary",
+        **scope.parameters(),
+        chat=caller.chat,
+        branch=branch,
+        title=title_of(branch),
+        namespace=namespace,
     )
     return None if row is None else (memory_of(row[1:]), frozenset(row[0]))
 
@@ -183,7 +188,7 @@ async def _write(engine: Engine, caller: Caller, told: Told, text: Text) -> Epis
         StaleRevision: one does not, or the earlier summary was changed meanwhile.
     """
     last = told.turns[-1].memory
-    metadata: dict[str, Any] = {"branch": told.branch, "topics": list(text.topics)}
+    metadata: dict[str, Any] = {"branch": title_of(told.branch), "topics": list(text.topics)}
     origin = Origin({turn.id: turn.memory.revision for turn in told.turns}, whole=True)
     if told.own and told.summary is not None:
         memory = await rewrite(
@@ -216,7 +221,7 @@ async def _check_alone(
     await transaction.run("episodes.lock_summary", tenant=caller.tenant, **of_branch)
     scope = make_scope(caller, engine.clock.now())
     if await transaction.one(
-        "episodes.other_summary", **scope.parameters(), chat=caller.chat, branch=branch, namespace=namespace,
+        "episodes.other_summary", **scope.parameters(), chat=caller.chat, title=title_of(branch), namespace=namespace,
         ids=list(ids),
     ):  # fmt: skip
         raise StaleRevision(

@@ -37,10 +37,10 @@ from ebbtide.write.context import set_context, with_context
 from ebbtide.write.naming import exported, naming_kept
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.places import write_places
-from ebbtide.write.records import Incoming, read_record, record_value
+from ebbtide.write.records import Incoming, read_record, record_value, told_of_line
 from ebbtide.write.rows import columns_of, insert
 from ebbtide.write.sift import Sifted, redacted_hash, sift
-from ebbtide.write.standing import exported_standings, write_standings
+from ebbtide.write.standing import check_names_kept, exported_standings, write_standings
 from ebbtide.write.successors import check_successors
 from ebbtide.write.ties import Waiting, write_ties
 from ebbtide.write.tokens import counts_of
@@ -77,13 +77,14 @@ async def export_pages(engine: Engine, caller: Caller, **narrowed: Any) -> Async
     caller = await authorise(engine, caller, READ, verb="export_records")
     scope = make_scope(caller, engine.clock.now(), **narrowed)
     await flush(engine, caller.tenant)
+    readable = make_scope(caller, scope.now).parameters()
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rules = None if caller.access is None else await rules_in(engine, transaction, caller.tenant)
         after = UUID(int=0)
         while True:
             rows = await transaction.named("transfer.export", **scope.parameters(), after=after, limit=PAGE)
             ids = [row.id for row in rows]
-            beside = await _beside(transaction, caller, ids) if ids else Beside({}, {}, {}, {})
+            beside = await _beside(transaction, caller, ids, readable) if ids else Beside({}, {}, {}, {})
             records = [_record(engine, row, beside) for row in rows]
             if rules is not None:
                 images = [*rows, *(image for ones in beside.versions.values() for image in ones)]
@@ -112,7 +113,7 @@ class Beside(NamedTuple):
     standings: Mapping[UUID, Mapping[str, Sequence[Mapping[str, Any]]]] = {}
 
 
-async def _beside(transaction: Transaction, caller: Caller, ids: Sequence[UUID]) -> Beside:
+async def _beside(transaction: Transaction, caller: Caller, ids: Sequence[UUID], readable: Mapping[str, Any]) -> Beside:
     tenant = caller.tenant
     return Beside(
         _by_id(await transaction.named("transfer.export_versions", tenant=tenant, ids=ids)),
@@ -121,7 +122,7 @@ async def _beside(transaction: Transaction, caller: Caller, ids: Sequence[UUID])
         _by_id(await transaction.named("transfer.export_origins", tenant=tenant, ids=ids)),
         *await exported(transaction, tenant, ids),
         _by_id(await transaction.named("transfer.export_places", tenant=tenant, ids=ids)),
-        await exported_standings(transaction, caller, ids),
+        await exported_standings(transaction, caller, ids, readable),
     )
 
 
@@ -234,6 +235,9 @@ async def _import_batch(
     """
     fresh = await _new_ones(engine, caller, incoming)
     rules = await current_rules(engine, caller.tenant)
+    for one in fresh:
+        with told_of_line(one.line):
+            check_names_kept(one.standing, rules)
     sifted = {one.id: sift(one, rules) for one in fresh}
     kept = [_relinked(one.incoming, same_as) for one in sifted.values() if one.incoming is not None]
     embedded, embedding_count = await _embedded(engine, await _counted(engine, kept))

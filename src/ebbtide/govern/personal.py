@@ -7,16 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from ebbtide.errors import InvalidInput
+
 __all__ = [
     "KINDS",
     "Finding",
     "Statement",
+    "check_kept",
     "find_personal_data",
     "holds_personal_data",
     "kinds_of",
     "personal_data_in",
     "redact",
     "redactions",
+    "refused",
 ]
 
 KINDS = ("email", "phone", "ssn", "card", "ipv4")
@@ -124,6 +128,26 @@ def personal_data_in(text: str) -> tuple[str, ...]:
 def holds_personal_data(text: str) -> bool:
     """Whether a text holds any structured personal data."""
     return next(_findings(text), None) is not None
+
+
+def check_kept(name: str, field: str, mode: str | None) -> str:
+    """A name that is stored as it is given or not at all, where the rule on its namespace lets it be stored.
+
+    Raises:
+        InvalidInput: it holds personal data, and the rule is to redact, drop or quarantine that.
+    """
+    if mode not in (None, "allow") and (kinds := personal_data_in(name)):
+        raise refused(kinds, field)
+    return name
+
+
+def refused(kinds: Sequence[str], field: str) -> InvalidInput:
+    """The error that says that a text holds personal data of some kinds that may not be stored; nothing of it."""
+    return InvalidInput(
+        f"The text holds {', '.join(kinds)}, which its namespace does not keep.",
+        field=field,
+        remedy="Leave the personal data out.",
+    )
 
 
 def redact(text: str) -> str:

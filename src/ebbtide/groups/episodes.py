@@ -54,9 +54,10 @@ class AsyncEpisodes(Group):
         is no such branch.
 
         Raises:
-            InvalidInput: a name is not acceptable, or there is no chat.
+            InvalidInput: a name is not acceptable, or holds personal data that the namespace does not keep, or there is
+                no chat.
             NotFound: the chat has no such turn or branch.
-            Conflict: the chat has a branch of that name.
+            Conflict: the chat has a branch of that name of which the caller may know.
             Forbidden: the policy does not let the caller write there.
         """
         return await episodes.fork(

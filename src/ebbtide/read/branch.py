@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ebbtide.govern.branches import FIRST_BRANCH, read_apart
+from ebbtide.govern.branches import branch_of, read_apart
 from ebbtide.read.scope import make_scope
 from ebbtide.text import fold
 
@@ -41,6 +41,6 @@ async def asked_turn(transaction: Transaction, caller: Caller, now: datetime, qu
         return None
     newest = await transaction.one(
         "episodes.newest", **make_scope(caller, now).parameters(), chat=caller.chat,
-        branch=caller.branch or FIRST_BRANCH, within=caller.branch is not None,
+        branch=await branch_of(transaction, caller), within=caller.branch is not None,
     )  # fmt: skip
     return newest if newest is not None and fold(newest[1]) == fold(query) else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.types import Caller
 
-__all__ = ["Incoming", "Strength", "VersionRow", "read_record", "record_line", "record_value"]
+__all__ = ["Incoming", "Strength", "VersionRow", "read_record", "record_line", "record_value", "told_of_line"]
 
 # Half precision rounds a vector's norm by less than this; what is further from 1 was never normalised.
 NORM_TOLERANCE = 0.01
@@ -252,10 +253,17 @@ def read_record(
     Raises:
         InvalidInput: the line cannot be a memory of this caller; the error names the line, the field and the remedy.
     """
-    try:
+    with told_of_line(line):
         parsed = _in_utc(_parse(record), "")
         versions = [_in_utc(version, f"versions[{place}].") for place, version in enumerate(parsed.versions)]
         return _incoming(engine, caller, parsed.model_copy(update={"versions": versions}), line, now)
+
+
+@contextmanager
+def told_of_line(line: int) -> Generator[None]:
+    """Name the line that what the block refuses is about."""
+    try:
+        yield
     except InvalidInput as error:
         field = error.field or f"line {line}"
         raise InvalidInput(f"Line {line}: {error.message}", field=field, remedy=error.remedy) from error

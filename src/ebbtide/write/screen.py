@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ebbtide.errors import InvalidInput
-from ebbtide.govern.personal import kinds_of, redactions
+from ebbtide.govern.personal import kinds_of, redactions, refused
 from ebbtide.write.naming import without_personal_data
 
 if TYPE_CHECKING:
@@ -54,11 +53,7 @@ def admitted(draft: Checked, rules: RuleBook, field: str) -> Screened:
     """
     screened = screen(draft, rules)
     if screened.verdict != "keep":
-        raise InvalidInput(
-            f"The text holds {', '.join(screened.kinds)}, which its namespace does not keep.",
-            field=field,
-            remedy="Leave the personal data out.",
-        )
+        raise refused(screened.kinds, field)
     return screened
 
 

@@ -9,18 +9,20 @@ from uuid import UUID
 
 from ebbtide.checks import check_caller
 from ebbtide.errors import InvalidInput
-from ebbtide.govern.branches import FIRST_BRANCH, known_parent
+from ebbtide.govern.branches import FIRST_BRANCH, known_parent, names_told, readable_places
 from ebbtide.govern.namespaces import read_scope
+from ebbtide.govern.personal import check_kept
 from ebbtide.text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
+    from ebbtide.govern.rules import RuleBook
     from ebbtide.types import Caller
 
-__all__ = ["Place", "Standing", "Twig", "check_standing", "exported_standings", "write_standings"]
+__all__ = ["Place", "Standing", "Twig", "check_names_kept", "check_standing", "exported_standings", "write_standings"]
 
 MOST_BRANCHES = 1_000
 
@@ -81,27 +83,41 @@ def check_standing(caller: Caller, standing: Standing) -> Standing:
     return standing
 
 
+def check_names_kept(standing: Standing, rules: RuleBook) -> None:
+    """Whether the rules on their namespaces let branches be called so.
+
+    Raises:
+        InvalidInput: a name holds personal data that its namespace does not keep.
+    """
+    for place, one in enumerate(standing.branches):
+        check_kept(one.name, f"branches[{place}].name", rules.on(one.namespace).personal_data)
+
+
 async def exported_standings(
-    transaction: Transaction, caller: Caller, ids: Sequence[UUID]
+    transaction: Transaction, caller: Caller, ids: Sequence[UUID], readable: Mapping[str, Any]
 ) -> dict[UUID, dict[str, list[dict[str, Any]]]]:
     """Where memories are turns, as fields of their records; nothing where their `seq` says it all.
 
-    Branches are told as far as the caller may know of them.
+    Branches are told as far as the caller may know of them; `readable` says what it may read.
     """
     rows = await transaction.all("transfer.export_turns", tenant=caller.tenant, ids=ids)
     chats = sorted({row[1] for row in rows})
     branches: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    names: dict[str, Mapping[str, str]] = {}
     if chats:
         rows_of: dict[str, list[Any]] = defaultdict(list)
         for row in await transaction.named(
             "transfer.export_branches", tenant=caller.tenant, agent=caller.agent, chats=chats
         ):
             rows_of[row.chat].append(row)
-        branches |= {chat: known for chat, found in rows_of.items() if (known := _known(caller, found))}
+        for chat, found in rows_of.items():
+            names[chat], known = await _known(transaction, replace(caller, chat=chat), found, readable)
+            branches |= {chat: known} if known else {}
     turns: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     plain: set[UUID] = set()
     for id_, chat, branch, place, is_plain in rows:
-        turns[id_].append({"chat": chat, "branch": branch, "place": place})
+        told = names[chat].get(branch, branch) if chat in names else branch
+        turns[id_].append({"chat": chat, "branch": told, "place": place})
         plain |= {id_} if is_plain and chat not in branches else set()
     fields: dict[UUID, dict[str, list[dict[str, Any]]]] = {}
     for id_, places in turns.items():
@@ -111,19 +127,23 @@ async def exported_standings(
     return fields
 
 
-def _known(caller: Caller, rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """The branches of a chat of which the caller may know, as if there were no others."""
-    readable = read_scope(None, caller)
-    known = [row for row in rows if any(map(readable.covers, (row.namespace, *row.places)))]
-    names = {row.name for row in known}
-    told: list[dict[str, Any]] = []
-    for row in known:
-        parent, after = known_parent(row, rows, names)
-        told.append({
-            "chat": row.chat, "name": row.name, "parent": parent, "forked_after": after, "namespace": row.namespace,
-            "created_at": row.created_at,
-        })  # fmt: skip
-    return told
+async def _known(
+    transaction: Transaction, caller: Caller, rows: Sequence[Any], readable: Mapping[str, Any]
+) -> tuple[Mapping[str, str], list[dict[str, Any]]]:
+    """The branches of a chat of which the caller may know, as if there were no others, and by which names."""
+    known = read_scope(None, caller)
+    seen = [row for row in rows if any(map(known.covers, (row.namespace, *row.places)))]
+    names = names_told([row.name for row in seen])
+    parents = [known_parent(row, rows, names) for row in seen]
+    forks = [(parent or FIRST_BRANCH, -1 if after is None else after) for parent, after in parents]
+    places = await readable_places(transaction, caller, readable, forks)
+    return names, [
+        {
+            "chat": row.chat, "name": names[row.name], "parent": names[parent], "forked_after": after,
+            "namespace": row.namespace, "created_at": row.created_at,
+        }
+        for row, (parent, _), after in zip(seen, forks, places, strict=True)
+    ]  # fmt: skip
 
 
 async def write_standings(

@@ -36,11 +36,11 @@ JOIN LATERAL (
 ON CONFLICT DO NOTHING;
 
 -- name: branch_namespaces
--- Where a branch of a chat was begun, and where its turns lie.
-SELECT t.namespace FROM branch t WHERE {{of_chat}} AND t.name = %(branch)s
-UNION
-SELECT m.namespace FROM turn t JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = t.memory_id
-WHERE {{of_chat}} AND t.branch = %(branch)s;
+-- The branches of a chat beside the first, in the order in which they were begun, each with where that was and where its turns lie.
+SELECT t.name, t.namespace || ARRAY(
+    SELECT DISTINCT m.namespace FROM turn o JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = o.memory_id
+    WHERE o.tenant_id = %(tenant)s AND o.agent_id = t.agent_id AND o.chat_id = t.chat_id AND o.branch = t.name)
+FROM branch t WHERE {{of_chat}} ORDER BY t.created_at, t.name;
 
 -- name: begun
 -- Where a branch of a chat was begun; nothing of the first one.
@@ -48,8 +48,22 @@ SELECT t.namespace FROM branch t WHERE {{of_chat}} AND t.name = %(branch)s;
 
 -- name: last_place
 -- The last place of a chat, -1 where nothing was said, and never before one after which a branch began: the turn that was there may be
--- forgotten, and what is said now is not of that branch's past. And how many branches it has beside the first.
-SELECT greatest((SELECT max(t.place) FROM turn t WHERE {{of_chat}}), max(t.forked_after), -1), count(*) FROM branch t WHERE {{of_chat}};
+-- forgotten, and what is said now is not of that branch's past.
+SELECT greatest((SELECT max(t.place) FROM turn t WHERE {{of_chat}}), max(t.forked_after), -1) FROM branch t WHERE {{of_chat}};
+
+-- name: last_readable
+-- Of each of some places, each on its branch, the last one up to there that holds a turn of it that may be read, -1 where none does.
+SELECT coalesce((
+    WITH RECURSIVE lineage(branch, upto) AS (
+        SELECT p.branch, p.place
+        UNION ALL
+        SELECT b.parent, least(l.upto, b.forked_after)
+        FROM lineage l JOIN branch b ON b.name = l.branch
+        WHERE b.tenant_id = %(tenant)s AND b.agent_id = %(agent)s AND b.chat_id = %(chat)s)
+    SELECT max(t.place) FROM turn t JOIN lineage l ON t.branch = l.branch AND t.place <= l.upto
+    JOIN memory m ON m.id = t.memory_id
+    WHERE {{of_chat}} AND {{readable}}), -1)
+FROM unnest(%(branches)s::text[], %(places)s::bigint[]) WITH ORDINALITY AS p(branch, place, number) ORDER BY p.number;
 
 -- name: last_told
 -- The last place of a branch, -1 where nothing was said on it.
@@ -122,7 +136,7 @@ WHERE {{readable}} AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.namespa
   AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id AND o.whole)
   AND NOT EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id
                                                 AND o.source_id NOT IN (SELECT told.memory_id FROM told))
-ORDER BY m.metadata ->> 'branch' IS NOT DISTINCT FROM %(branch)s DESC, m.updated_at DESC, m.id LIMIT 1;
+ORDER BY m.metadata ->> 'branch' IS NOT DISTINCT FROM %(title)s DESC, m.updated_at DESC, m.id LIMIT 1;
 
 -- name: lock_summary
 -- Lets one writer at a time begin the summary of a branch.
@@ -132,7 +146,7 @@ SELECT pg_advisory_xact_lock(hashtextextended(
 -- name: other_summary
 -- A summary of a branch's own in a namespace that may be read, besides the memories named.
 SELECT m.id FROM memory m
-WHERE {{readable}} AND m.namespace = %(namespace)s AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.metadata ->> 'branch' = %(branch)s
+WHERE {{readable}} AND m.namespace = %(namespace)s AND m.chat_id = %(chat)s AND m.kind = 'episode' AND m.metadata ->> 'branch' = %(title)s
   AND m.id <> ALL(%(ids)s::uuid[])
   AND EXISTS (SELECT FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id AND o.whole)
 LIMIT 1;
@@ -159,6 +173,6 @@ FROM turn t JOIN memory m ON m.id = t.memory_id AND m.tenant_id = %(tenant)s AND
 WHERE t.tenant_id = %(tenant)s AND NOT EXISTS (
     SELECT FROM memory_origin o JOIN memory e ON e.tenant_id = %(tenant)s AND e.id = o.memory_id
     WHERE o.tenant_id = %(tenant)s AND o.source_id = t.memory_id AND o.whole AND e.kind = 'episode' AND e.status = 'active'
-      AND e.chat_id = t.chat_id AND e.metadata ->> 'branch' = t.branch)
+      AND e.chat_id = t.chat_id AND e.metadata ->> 'branch' = split_part(t.branch, '.', 1))
 GROUP BY t.agent_id, t.chat_id, t.branch, m.namespace HAVING count(*) >= %(least)s
 ORDER BY t.agent_id, t.chat_id, t.branch, m.namespace;
