@@ -30,7 +30,7 @@ COMPLEMENT = re.compile(
     r" (?:(?:the|a|an|la|le|les|el|los|las|il|de|der|die|das|den|dem) )?([^\W\d_]+)",
     re.IGNORECASE,
 )
-NAMED = re.compile(r"\b([^\W\d_]+) (?=([^\W\d_]+))")
+NAMED = re.compile(r"\b([^\W\d_]+)\.? (?=([^\W\d_]+))")
 LETTERS = re.compile(r"[^\W\d_]+")
 INNER_NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-z][^\W\d_]+")
 NO_SORTS = NO_NAMED | things.GRAMMAR | things.VERBS | things.POSSESSIVES | things.UNITS | things.FREQUENCIES
@@ -140,7 +140,6 @@ def of_two_names(older: str, newer: str) -> bool:
         match.start() < said
         and match[2][0].isupper()
         and match[2] not in told
-        and match[1].lower() not in things.TITLES
         and match[1] in named
         and named[match[1]].isdisjoint(known)
         for match in NAMED.finditer(older)

@@ -20,6 +20,7 @@ STATED = [
     ("Ich mag Kaffee.", "likes", "Eva mag Kaffee."),
     ("Meine Schwester Julia kommt aus Wien.", "sister", "Schwester von Eva ist Julia."),
     ("Meine Schwester Julia kommt aus Wien.", "comes_from", "Julia kommt aus Wien."),
+    ("Anna spricht Deutsch.", "speaks", "Anna spricht Deutsch."),
     ("J'habite à Lyon et je travaille chez Renault.", "lives_in", "Eva habite à Lyon."),
     ("J'habite à Lyon et je travaille chez Renault.", "works_at", "Eva travaille chez Renault."),
     ("Marie a déménagé de Lyon à Paris.", "lives_in", "Marie a déménagé à Paris."),
@@ -39,6 +40,11 @@ def test_what_a_text_states_is_found(text: str, predicate: str, content: str) ->
 
 
 SILENT = [
+    "Anna wohnt in der Nähe von Berlin.", "Anna kommt aus dem Urlaub.", "Ich lebe in Trennung.",
+    "Ich arbeite bei dem Wetter nicht.", "Anna spricht leise.", "Anna spricht Klartext.",
+    "Anna ist mit Peter verheiratet gewesen.", "Anna ist mit Peter verheiratet. Sie sind geschieden.",
+    "Marie est mariée à Luc, dit-on.", "Marie habite à Paris, paraît-il.",
+    "Marie travaille pour Médecins sans frontières.",
     "Wohnt Anna in Berlin?", "Wenn ich in Berlin wohne, fahre ich Rad.", "Anna arbeitet nicht bei Siemens.",
     "Vielleicht wohnt Anna in Berlin.", "Peter sagt, Anna wohnt in Berlin.", "Ich würde gern in Berlin wohnen.",
     "Ich wohne in Miete.", "Ich bin mit Peter gefahren.", "Ich bin von Paul enttäuscht.", "Der Hund mag Anna.",
@@ -53,6 +59,11 @@ SILENT = [
 @pytest.mark.parametrize("text", SILENT)
 def test_what_a_text_does_not_state_is_not_found(text: str) -> None:
     assert extract(text, speaker="Eva").facts == ()
+
+
+def test_a_verb_that_comes_last_is_part_of_what_is_said() -> None:
+    (fact,) = extract("Ich bin mit Peter verheiratet.").facts
+    assert fact.content == "Ich bin mit Peter verheiratet."
 
 
 def test_german_nouns_are_no_names() -> None:

@@ -26,6 +26,14 @@ STATED = [
     ("I moved from Berlin to Oslo last year.", "lived_in", "Eva used to live in Berlin."),
     ("Ann has moved to Lisbon.", "lives_in", "Ann moved to Lisbon."),
     ("Ann used to work at Acme.", "worked_at", "Ann used to work at Acme."),
+    ("Ann leads the Apollo project.", "leads", "Ann leads the Apollo project."),
+    ("Ann reports to Bob on Fridays.", "reports_to", "Ann reports to Bob."),
+    ("Tom is married to Lisa. They have a dog.", "married_to", "Tom is married to Lisa."),
+    ("Ann works at Acme. That is not far from here, and she walks.", "works_at", "Ann works at Acme."),
+    ("Ann likes to work late and leaves at nine.", "likes", "Ann likes to work late."),
+    ("Ann was fired from Acme.", "worked_at", "Ann no longer works at Acme."),
+    ("I am fluent in Dutch.", "speaks", "Eva speaks Dutch."),
+    ("quick note: Ann lives in Leeds", "lives_in", "Ann lives in Leeds."),
     ("I no longer work at Acme.", "worked_at", "Eva no longer works at Acme."),
     ("Ann quit her job at Acme.", "worked_at", "Ann no longer works at Acme."),
     ("Ann left Acme Inc. for Globex Ltd. in May.", "works_at", "Ann left for Globex Ltd."),
@@ -144,6 +152,18 @@ SILENT = [
     "I moved to Berlin when I was five.", "the things I love makes writing more fun", "a job I enjoy every day",
     "My boss is Tom or Tim.", "My old boss Tom left.", "I love to.", "I work at night.", "I live in a small house.",
     "We moved from Jira to Linear.", "Assistant: I live in Oslo.", "ANN WORKS AT ACME", "I am from.", "I work at",
+    "Ann speaks fast.", "Ann speaks at PyCon.", "Ann leads Bob to the door.", "Ann married Bob off to Carla.",
+    "Ann leads Mia astray.", "Ann manages the Leeds office.", "Ann moved to Plan B.", "Ann belongs to Bob.",
+    "Ann moved to Oslo and back to Bergen.", "Ann has a job at Acme lined up.", "I don't drink and drive.",
+    # What the words behind take back, and what those before make of it.
+    "Ann works at Acme. Just kidding.", "Ann works at Acme. Not.", "Fact check: Ann works at Acme. False.",
+    "Ann works at Acme, not.", "Ann lives in Oslo. Wait, no, Bergen.", "Ann lives in Oslo. Actually no, she moved.",
+    "Ann lives in Oslo. That's not true.", "Ann lives in Oslo. Or so they say.",
+    "Tom married Lisa in 2019. They divorced in 2021.", "Tom is married to Lisa. Both got separated.",
+    "Yeah right, I work at Acme.", "Sure, and I live in Windsor Castle.", "Expected output: Ann works at Acme.",
+    "Hypothesis: Ann works at Acme.", "Option A: Ann lives in Oslo.", "Password hint: I live in Oslo",
+    "14:02 ann: I live in Oslo", "<ann> I live in Oslo", "ann> I live in Oslo", "RT @ann: I live in Oslo",
+    "On Monday, Ann wrote: I live in Oslo",
 ]  # fmt: skip
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from ebbtide.write.extract.clauses import BREAKS
 from ebbtide.write.extract.relation import Language
 from ebbtide.write.extract.tokens import Sentence, Words
+from ebbtide.write.words import NEGATIONS
 
-__all__ = ["is_certain", "is_doubted"]
+__all__ = ["is_certain", "is_doubted", "takes_back"]
 
 TAKEN_BACK = frozenset({("(", "not", ")"), ("(", "nicht", ")"), ("(", "pas", ")")})
+MOCKING = (("yeah", "right"), ("sure", ",", "and"), ("as", "if"))
+HESITATING = frozenset({"wait", "oh", "well", "sorry", "hm", ","})
+REFERRING = frozenset({"that", "this", "or", "das", "oder", "ça", "c'", "ou", "eso", "esto"})
+MOST_WORDS_REFERRING = 5
+MOST_WORDS_TAKING_BACK = 3
 
 
 def is_doubted(words: Words, sentence: Sentence, language: Language) -> bool:
@@ -18,7 +24,30 @@ def is_doubted(words: Words, sentence: Sentence, language: Language) -> bool:
         return True
     if tuple(lower[sentence.behind - 3 : sentence.behind]) in TAKEN_BACK:
         return True
-    return not language.doubting.isdisjoint(lower[sentence.first : sentence.behind])
+    if lower[sentence.behind - 1] in NEGATIONS and lower[sentence.behind - 2] not in language.auxiliaries:
+        return True
+    if any(tuple(lower[sentence.first : sentence.first + len(opening)]) == opening for opening in MOCKING):
+        return True
+    # In French a verb may have its subject behind it: "dit-on", "paraît-il".
+    said = (word.split("-")[0] for word in lower[sentence.first : sentence.behind])
+    return not language.doubting.isdisjoint(said)
+
+
+def takes_back(words: Words, sentence: Sentence, language: Language) -> bool:
+    """Whether a sentence says that the one before it is not so: "Just kidding.", "No, Porto.", "That's not true."."""
+    lower = words.lower[sentence.first : sentence.behind]
+    said = [word for word in lower if word[0].isalpha() or word == "n't"]
+    unsaying = language.denying | language.doubting
+    first = next((place for place, word in enumerate(lower) if word not in HESITATING | language.adverbs), len(lower))
+    if lower[first : first + 1] and lower[first] in NEGATIONS and lower[first + 1 : first + 2] == [","]:
+        return True
+    if said and said[0] in REFERRING and len(said) <= MOST_WORDS_REFERRING and not unsaying.isdisjoint(said):
+        return True
+    return (
+        0 < len(said) <= MOST_WORDS_TAKING_BACK
+        and not unsaying.isdisjoint(said)
+        and all(word in unsaying or word in language.adverbs or word in language.auxiliaries for word in said)
+    )
 
 
 def is_certain(words: Words, sentence: Sentence, language: Language, subject: int, place: int) -> bool:

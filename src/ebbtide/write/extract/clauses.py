@@ -24,6 +24,14 @@ NO_SKILLS = listed(
     a an the more lots new how from about on with by
     """
 )
+# Endings of what is no place and no company, though it is written as a name.
+ABSTRACT = ("ung", "heit", "keit", "schaft", "nis", "tät", "tion")
+# Behind a name they make another verb of the one before it: "leads Bob to the door".
+DIRECTIONS = frozenset({"to", "by"})
+MANNERS = ("ing", "ly", "-time")
+WHEN = listed(
+    "on last next this every each before after until till during together alone via per hasta jusqu'en bis ab"
+)
 MONTHS = listed(
     """
     january february march april may june july august september october november december jan feb mar apr jun jul aug
@@ -195,6 +203,8 @@ def object_of(
         return _thing(words, names, sentence, language, place)
     if relation.object == "date":
         return _date(words, sentence, place)
+    if relation.object == "language":
+        return _language(words, names, sentence, language, place)
     if relation.object == "SKILL":
         return _skill(words, names, sentence, language, place)
     return _name(words, names, sentence, language, relation, place)
@@ -207,16 +217,36 @@ def _name(
     if start < sentence.behind and words.lower[start] in TITLES:
         start += 1
     behind = names.runs.get(start)
-    if behind is None or behind > sentence.behind or _goes_on(words, sentence, behind):
+    if behind is None or behind > sentence.behind or _goes_on(words, sentence, language, behind):
         return None
     told = names.types.get(words.piece(start, behind))
     wanted = None if relation.object == "name" else relation.object
-    if relation.needs_cue and told != wanted:
+    article = start > place
+    if language.capital_nouns and words.lower[behind - 1].endswith(ABSTRACT):
+        return None
+    if (relation.needs_cue or (language.capital_nouns and article)) and told != wanted:
         return None
     if wanted is not None and told is not None and told != wanted:
         return None
     named = told if wanted is None else _as_type(wanted)
-    return Part(place, behind, (start, behind), named)
+    noun = (article or wanted != "PLACE") and _has_noun(words, sentence, language, relation, behind)
+    if noun and (told is None or not article):
+        return None
+    return Part(place, behind + noun, (start, behind), named)
+
+
+def _has_noun(words: Words, sentence: Sentence, language: Language, relation: Relation, behind: int) -> bool:
+    """Whether a word behind a name is more than grammar, so that the name is not all: "the Apollo project"."""
+    if behind >= sentence.behind:
+        return False
+    word = words.lower[behind]
+    closed = (
+        PREPOSITIONS | BREAKS | WHEN | TRAILING | language.joining | language.ending | language.adverbs
+        | language.auxiliaries | language.denying
+    )  # fmt: skip
+    if word in relation.lasting or word == relation.joint:
+        return False
+    return word in DIRECTIONS or (word[0].isalpha() and word not in closed and not word.endswith(MANNERS))
 
 
 def _as_type(kind: str) -> EntityType | None:
@@ -227,12 +257,14 @@ def _as_type(kind: str) -> EntityType | None:
     return types.get(kind)
 
 
-def _goes_on(words: Words, sentence: Sentence, behind: int) -> bool:
+def _goes_on(words: Words, sentence: Sentence, language: Language, behind: int) -> bool:
     """Whether the words behind a name make something else of it: its owner, one of two, or a part of a longer name."""
     if behind >= sentence.behind:
         return False
     following = words.lower[behind]
     if following in ("or", "oder", "ou", "o", "/", "'s", "’s", "&", "that"):
+        return True
+    if words.words[behind].isalpha() and words.words[behind][0].isupper() and following not in language.i:
         return True
     return following == "-" and words.lower[behind - 1] not in COMPANY_ENDINGS
 
@@ -263,6 +295,16 @@ def _skill(words: Words, names: Names, sentence: Sentence, language: Language, p
     return Part(part.first, part.behind, (part.first, part.behind), "SKILL")
 
 
+def _language(words: Words, names: Names, sentence: Sentence, language: Language, place: int) -> Part | None:
+    """A language, which is capitalised; where every noun is, it has the ending that languages have: "Deutsch"."""
+    if not words.words[place][0].isupper() or (language.capital_nouns and not words.lower[place].endswith("sch")):
+        return None
+    behind = names.runs.get(place, place + 1)
+    if behind > sentence.behind or names.types.get(words.piece(place, behind)) not in (None, "SKILL"):
+        return None
+    return Part(place, behind, (place, behind), "SKILL")
+
+
 def _date(words: Words, sentence: Sentence, place: int) -> Part | None:
     """A date in figures and names of months, such as "4 May 1987" or "1987"."""
     behind = place
@@ -290,6 +332,8 @@ def phrase_of(words: Words, names: Names, sentence: Sentence, language: Language
             break
         if word in language.joining and (
             behind + 1 >= sentence.behind
+            # What goes on with "likes to work late and leaves at nine" is no more of the infinitive.
+            or (lower[place] == "to" and lower[behind + 1].endswith("s"))
             or lower[behind + 1] in language.pointing
             or lower[behind + 1] in language.auxiliaries
             or lower[behind + 1] in language.i
@@ -306,7 +350,7 @@ def phrase_of(words: Words, names: Names, sentence: Sentence, language: Language
         lower[one] in language.pointing or lower[one] in language.i for one in range(place, behind)
     ):
         return None
-    if lower[place] in language.denying and lower[place] != "not":
+    if lower[place] in language.joining or (lower[place] in language.denying and lower[place] != "not"):
         return None
     if lower[behind - 1] in PREPOSITIONS or (
         behind - place > 1 and lower[behind - 2] in ("a", "an") and behind < sentence.behind and lower[behind] == ","

@@ -7,7 +7,7 @@ from ebbtide.write.extract.names import Names
 from ebbtide.write.extract.relation import Language, Relation
 from ebbtide.write.extract.tokens import Sentence, Words
 
-__all__ = ["is_ended"]
+__all__ = ["is_ended", "part_ways"]
 
 HELPING = frozenset(
     {"got", "get", "was", "were", "is", "are", "been", "be", "both", "soon", "wurde", "wurden", "a", "ont"}
@@ -16,7 +16,7 @@ TOWARDS = frozenset({"from", "the", "at", "with", "von", "die", "der", "das", "d
 # Who "stopped smoking" still lives where they moved to.
 CALLED_OFF = frozenset({"working", "living", "seeing", "dating"})
 STAYING = frozenset({"there", "here", "in", "into", "forward", "ahead"})
-LATER = frozenset({"then", "later", "afterwards"})
+LATER = frozenset({"then", "later", "afterwards", "back"})
 ONWARD = frozenset({"to", "back", "on", "onto"})
 
 
@@ -54,6 +54,12 @@ def is_ended(
         ):
             return True
     return False
+
+
+def part_ways(words: Words, sentence: Sentence, language: Language) -> bool:
+    """Whether a sentence says that two who were named before parted: "They divorced in 2021."."""
+    said = words.lower[sentence.first : sentence.behind]
+    return said[0] in language.both and not language.splitting.isdisjoint(said)
 
 
 def _said_of(words: Words, names: Names, sentence: Sentence, place: int, subject: Subject, own: set[str]) -> bool:

@@ -128,9 +128,10 @@ PEOPLE = (
 GROUPS = (
     Relation(
         "member_of", "COMPANY", "is a member of", 0.85, PROFESSIONAL,
-        first="'m a member of|am a member of|belong to", third="is a member of|'s a member of|belongs to",
-        plural="are members of",
+        first="'m a member of|am a member of", third="is a member of|'s a member of", plural="are members of",
     ),
+    Relation("member_of", "COMPANY", "is a member of", 0.85, PROFESSIONAL, first="belong to", third="belongs to",
+             needs_cue=True),
     Relation(
         "was_member_of", "COMPANY", "used to be a member of", 0.85, PROFESSIONAL, tense="over",
         either="was a member of|used to be a member of",
@@ -170,7 +171,7 @@ PLACES = (
         "|is a region of|is a region in|is a state of|is a country in|is a neighborhood of|is a neighbourhood of",
     ),
     Relation("part_of", "name", "is part of", 0.85, PROFESSIONAL, subject=None,
-             third="is part of|is a part of|is a subsidiary of|is a division of|belongs to"),
+             third="is part of|is a part of|is a subsidiary of|is a division of"),
 )  # fmt: skip
 
 THINGS = (
@@ -192,7 +193,7 @@ THINGS = (
         third="is skilled in|'s skilled in|is proficient in|is an expert in|is experienced in|is experienced with"
         "|codes in|programs in|specializes in|specialises in|is certified in",
     ),
-    Relation("speaks", "SKILL", "speaks", 0.9, PERSONAL, first="speak|'m fluent in|am fluent in",
+    Relation("speaks", "language", "speaks", 0.9, PERSONAL, first="speak|'m fluent in|am fluent in",
              third="speaks|is fluent in|'s fluent in", plural="speak|both speak"),
     Relation("learning", "SKILL", "is learning", 0.85, PERSONAL, first="'m learning|am learning",
              third="is learning|'s learning"),
@@ -278,6 +279,7 @@ ENGLISH = Language(
         """
     ),
     having=frozenset({"have", "has", "'ve", "'s"}),
+    both=frozenset({"they", "both"}),
     splitting=listed(
         """
         divorced divorce divorcing separated separate split until till ended annulled died dead widowed broke ex former
@@ -287,7 +289,7 @@ ENGLISH = Language(
     leaving=listed(
         """
         left leaving quit quitting resigned resigning fired retired dismissed sacked laid until till ended stopped
-        dropped graduated finished returned returning
+        dropped graduated declined refused finished returned returning
         """
     ),
     moving=listed("moved moving relocated relocating joined joining switched switching"),
@@ -300,7 +302,8 @@ ENGLISH = Language(
         doubted suspect suspects suspected say says said tell tells told claim claims claimed heard hear hears ask asks
         asked wonder wonders wondering wondered unsure unclear dream dreamed dreamt dreaming joke joking kidding kidded
         lie lied lying fictional fiction novel roleplay role-play sarcasm scenario mistakenly wrongly falsely denied
-        denies deny rumoredly according false untrue jk example examples instance translate rephrase rewrite proofread
+        denies deny rumoredly according false untrue wrong jk example examples instance translate rephrase rewrite
+        proofread
         """
     ),
     leading=listed(

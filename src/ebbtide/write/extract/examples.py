@@ -13,7 +13,8 @@ __all__ = ["shown_in"]
 EXAMPLES = listed(
     """
     example examples sample samples template templates snippet scenario hypothetical hypothetically fiction placeholder
-    demo dummy quote quotation sentence sentences translation translate prompt joke
+    demo dummy input output expected wrong myth option guess hypothesis draft hint story lyrics question quiz
+    quote quotation sentence sentences translation translate prompt joke
     beispiel beispiele beispielsatz muster vorlage zitat satz szenario
     exemple exemples modèle citation phrase phrases
     ejemplo ejemplos muestra plantilla cita frase frases

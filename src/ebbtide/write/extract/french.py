@@ -47,6 +47,7 @@ FRENCH = Language(
     my=frozenset({"mon", "ma"}),
     adverbs=listed("maintenant actuellement aussi toujours vraiment désormais"),
     having=frozenset(),
+    both=frozenset({"ils", "elles"}),
     splitting=listed("divorcé divorcée divorcés séparé séparée séparés jusqu' jusqu'en jusque mort décédé quitté"),
     leaving=listed("quitté quittée démissionné jusqu' jusqu'en jusque parti partie retourné retournée"),
     moving=listed("déménagé"),

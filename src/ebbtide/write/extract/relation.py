@@ -25,8 +25,9 @@ __all__ = [
 CRITICAL, PROFESSIONAL, PERSONAL, PREFERENCE, CASUAL = 0.9, 0.7, 0.5, 0.5, 0.3
 """Importance by what kind of statement it is, each from the middle of its range."""
 
-Object = EntityType | Literal["name", "thing", "anything", "date"]
-"""A name of that type; a name of whatever type its words tell; a thing with its article; any phrase; a date."""
+Object = EntityType | Literal["name", "thing", "anything", "date", "language"]
+"""A name of that type; a name of whatever type its words tell; a thing with its article; any phrase; a date; a
+language."""
 
 Person = Literal["first", "third", "plural", "either"]
 
@@ -102,6 +103,8 @@ class Language:
         being, owned: what stands between these and what they are, and how a sentence tells that.
         called_words, called: the same for being called.
         drops_i: whether the verb alone may say "I".
+        capital_nouns: whether every noun is written as a name.
+        both: the words for two who were named before, who may have parted.
         splitting: words by which a bond between two people ends.
         leaving: words by which what began with a company, a project or a place ends.
         moving: words by which it does because another one takes its place.
@@ -132,6 +135,8 @@ class Language:
     called_words: frozenset[str] = frozenset()
     called: str = "is called"
     drops_i: bool = False
+    capital_nouns: bool = False
+    both: frozenset[str] = frozenset()
     splitting: frozenset[str] = frozenset()
     leaving: frozenset[str] = frozenset()
     moving: frozenset[str] = frozenset()

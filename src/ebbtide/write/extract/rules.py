@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import zip_longest
 
 from ebbtide.findings import Findings, FoundFact, Name
 from ebbtide.knowledge import EntityType
 from ebbtide.write.extract.belongings import belonging_at
-from ebbtide.write.extract.certainty import is_certain, is_doubted
+from ebbtide.write.extract.certainty import is_certain, is_doubted, takes_back
 from ebbtide.write.extract.clauses import SPEAKER, Part, Subject, object_of, subjects_of
-from ebbtide.write.extract.endings import is_ended
+from ebbtide.write.extract.endings import is_ended, part_ways
 from ebbtide.write.extract.english import ENGLISH
 from ebbtide.write.extract.french import FRENCH
 from ebbtide.write.extract.german import GERMAN
@@ -46,6 +47,7 @@ WEIGHTY = listed(
 )
 WEIGHTY_IMPORTANCE = 0.85
 PASSING = 0.5
+SINCE = frozenset({"since", "for"})
 # Of what a subject may have several of, "and" names one more.
 MULTIPLE = frozenset({"manages", "leads", "speaks", "skilled_in", "learning", "uses", "member_of", "works_on"})
 
@@ -65,11 +67,15 @@ Dates = Callable[[str, datetime | None], Sequence[Dated]]
 
 @dataclass(slots=True)
 class Reading:
-    """A sentence while it is read; `before` are the places behind its facts so far, and whom each is about."""
+    """A sentence while it is read, and the one that comes next.
+
+    `before` are the places behind its facts so far, and whom each is about.
+    """
 
     words: Words
     names: Names
     sentence: Sentence
+    following: Sentence | None
     speaker: str | None
     observed_at: datetime | None
     dates: Dates | None
@@ -80,14 +86,27 @@ class Reading:
     def doubted(self, language: Language) -> bool:
         """Whether the sentence leaves open what it says, by the words of a language."""
         if language.code not in self._doubted:
-            self._doubted[language.code] = is_doubted(self.words, self.sentence, language)
+            doubted = is_doubted(self.words, self.sentence, language)
+            unsaid = self.following is not None and takes_back(self.words, self.following, language)
+            self._doubted[language.code] = doubted or unsaid
         return self._doubted[language.code]
+
+    def ended(self, language: Language, relation: Relation, subject: Subject, part: Part) -> bool:
+        """Whether what is said is over by what comes behind it."""
+        if relation.object == "PERSON" and self.following and part_ways(self.words, self.following, language):
+            return relation.tense != "over"
+        return is_ended(self.words, self.names, self.sentence, language, relation, subject, part)
 
     def may_say(self, subjects: Sequence[Subject], place: int, language: Language) -> bool:
         """Whether what is said at a place of some subjects is so, and it is known who "I" is not."""
-        if self.speaker == "" and any(subject.name == SPEAKER for subject in subjects):
+        if any(subject.name == SPEAKER and self._is_of_another(subject) for subject in subjects):
             return False
         return is_certain(self.words, self.sentence, language, subjects[0].first, place)
+
+    def _is_of_another(self, subject: Subject) -> bool:
+        """Whether "I" is somebody else, as it is behind the mark by which a line of a chat names who says it."""
+        before = self.words.lower[max(self.sentence.first, subject.first - 1) : subject.first]
+        return self.speaker == "" or before in ([":"], [">"])
 
     def times(self) -> Sequence[Dated]:
         """The times that the sentence names."""
@@ -125,9 +144,9 @@ def extract(
     if speaker is None:
         speaker = _introduced(words, names, sentences)
     facts: list[FoundFact] = []
-    for sentence in sentences:
+    for sentence, following in zip_longest(sentences, sentences[1:]):
         said_by = _who_says(sentence, speaker, labels)
-        facts += _facts(words, names, sentence, said_by, observed_at, dates)
+        facts += _facts(Reading(words, names, sentence, following, said_by, observed_at, dates))
     return Findings(tuple(facts), _named(words, names, facts))
 
 
@@ -160,16 +179,9 @@ def _introduced(words: Words, names: Names, sentences: Sequence[Sentence]) -> st
     return None
 
 
-def _facts(
-    words: Words,
-    names: Names,
-    sentence: Sentence,
-    speaker: str | None,
-    observed_at: datetime | None,
-    dates: Dates | None,
-) -> list[FoundFact]:
+def _facts(reading: Reading) -> list[FoundFact]:
     """The facts of one sentence, in their order."""
-    reading = Reading(words, names, sentence, speaker, observed_at, dates)
+    words, sentence = reading.words, reading.sentence
     facts: list[FoundFact] = []
     place = sentence.first
     while place < sentence.behind:
@@ -205,7 +217,7 @@ def _said(reading: Reading, phrase: Phrase, place: int, behind: int) -> list[Fou
         _fact(reading, rule, relation, subject, part)
         for subject in subjects
         for relation, part in parts
-        if not is_ended(words, reading.names, sentence, language, relation, subject, part)
+        if not reading.ended(language, relation, subject, part)
     ]
     return [fact for fact in made if fact is not None]
 
@@ -219,7 +231,7 @@ def _belonging(reading: Reading, language: Language, place: int) -> list[FoundFa
         _fact(reading, one.rule, one.relation, one.subject, one.part)
         for one in found
         if reading.may_say([one.subject], place, language)
-        and not is_ended(reading.words, reading.names, reading.sentence, language, one.relation, one.subject, one.part)
+        and not reading.ended(language, one.relation, one.subject, one.part)
     ]
     return [fact for fact in made if fact is not None]
 
@@ -289,7 +301,10 @@ def _fact(reading: Reading, rule: str, relation: Relation, subject: Subject, par
     elif says.startswith(OWNERS):
         told = f"{words.words[subject.first]} {says.removeprefix(OWNERS)}".replace(OBJECT, object_)
     else:
-        told = words.piece(subject.first, part.behind)
+        # In "ich bin nach Hamburg gezogen" the verb comes last.
+        verb = words.lower[part.behind : part.behind + 1]
+        closing = bool(verb) and verb[0] in relation.lasting and verb[0] not in SINCE
+        told = words.piece(subject.first, part.behind + closing)
     told = told[0].upper() + told[1:]
     weighty = _is_weighty(words, reading.sentence)
     since, until = _validity(relation, reading)

@@ -43,6 +43,7 @@ SPANISH = Language(
     my=frozenset({"mi"}),
     adverbs=listed("ahora actualmente también siempre realmente"),
     having=frozenset(),
+    both=frozenset({"ellos", "ellas", "se"}),
     splitting=listed("divorció divorciaron divorciado divorciada separó separaron hasta murió dejó"),
     leaving=listed("dejó dejé renunció renuncié hasta volvió volví"),
     moving=listed("mudó mudé mudaron mudamos"),
