@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import timedelta
 from random import Random
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as property_settings
 from hypothesis import strategies as st
 
-from ebbtide import ContextBlock, Ebbtide, Policy
+from ebbtide import AsyncEbbtide, ContextBlock, Ebbtide, Policy
+from ebbtide.clock import FixedClock
 from ebbtide.errors import Forbidden, InvalidInput, NotFound
+from ebbtide.read.scope import make_scope
 from ebbtide.read.serendipity import is_wanted
 
 SPRINKLE = "## MEMORY SPRINKLE (from older topics):\n"
@@ -161,6 +165,28 @@ def test_a_seed_makes_chance_repeatable(open_store: Any, settings: Any) -> None:
         engine = (handle := open_store(settings=seeded)).wait_for(handle.inner.engine)
         drawn.append([engine.chance.random() for _ in range(3)])
     assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("window", [100, 12], ids=["all in the window", "more than the window"])
+async def test_each_memory_of_an_entity_is_as_likely_to_come_in(
+    async_memory: AsyncEbbtide, clock: FixedClock, window: int
+) -> None:
+    """In 300 lots of 10 of 40 each is drawn 75 times or so; the standard deviation is 7.5."""
+    for number in range(40):
+        clock.advance(timedelta(hours=1))
+        await async_memory.remember(f"Odd zebra {number}", confidence=0.9, entities=named("Dora"))
+    engine, caller, chance = await async_memory.engine(), async_memory.caller, Random(5)
+    drawn: Counter[UUID] = Counter()
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        for _ in range(300):
+            rows = await transaction.all(
+                "serendipity.others", **make_scope(caller, clock.now()).parameters(), ids=[], chat=None, turns=20,
+                told=["fact"], least=0.7, limit=20, start=chance.randbytes(32), entities=200, mentions=10,
+                window=window, share=chance.random(), lot=chance.getrandbits(63),
+            )  # fmt: skip
+            drawn.update(row[2] for row in rows)
+    assert len(drawn) == 40
+    assert 30 <= min(drawn.values()) <= max(drawn.values()) <= 120
 
 
 FACT = st.tuples(st.integers(0, 6), st.floats(0.0, 1.0), st.booleans())

@@ -33,9 +33,12 @@ EVEN = 0.5
 RECENT_TURNS = 20
 # More than are shown, since rules may withhold some, and one entity is told of once.
 CANDIDATES = 20
-# How much of what an agent knows is looked at, each time from another place: of so many entities, so many memories.
-SAMPLED_ENTITIES = 200
+# How much of what an agent knows is looked at, each time from another place: of so many entities, so many memories, by
+# lot from a window of so many.
+SAMPLED_ENTITIES = 100
 SAMPLED_MENTIONS = 10
+WINDOW_MENTIONS = 50
+LOT_BITS = 63
 HASH_BYTES = 32
 
 
@@ -72,6 +75,7 @@ async def read_others(transaction: Transaction, engine: Engine, searched: Search
         "serendipity.others", **scope.parameters(), ids=sorted(searched.memories), chat=scope.caller.chat,
         turns=RECENT_TURNS, told=list(FACTS), least=LEAST_CONFIDENCE, limit=CANDIDATES,
         start=engine.chance.randbytes(HASH_BYTES), entities=SAMPLED_ENTITIES, mentions=SAMPLED_MENTIONS,
+        window=WINDOW_MENTIONS, share=engine.chance.random(), lot=engine.chance.getrandbits(LOT_BITS),
     )  # fmt: skip
     return [(entity, name, row) for entity, name, *row in rows]
 
