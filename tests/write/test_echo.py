@@ -75,12 +75,47 @@ def test_a_block_in_other_shapes_is_an_echo(memory: Ebbtide, block: ContextBlock
         {"text": None},
     ],
 )
-def test_json_that_is_more_than_messages_is_kept_whole(memory: Ebbtide, block: ContextBlock, more: Any) -> None:
-    text = json.dumps({"content": block.text, **more})
-    answer = memory.remember(text)
-    assert (answer.outcome, answer.memory.content) == ("stored", text)
-    listed = json.dumps([{"content": block.text}, more])
-    assert memory.remember(listed).memory.content == listed
+def test_of_json_that_is_more_than_messages_the_rest_is_kept(memory: Ebbtide, block: ContextBlock, more: Any) -> None:
+    answer = memory.remember(json.dumps({"content": block.text, **more}))
+    assert (answer.outcome, answer.warnings) == ("stored", (WARNING,))
+    assert answer.memory.content == json.dumps({"content": "", **more})
+    listed = memory.remember(json.dumps([{"content": block.text}, more]))
+    assert listed.memory.content == json.dumps([{"content": ""}, more])
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"), [("", ""), ("Hello\n\n", ""), ("", "\n\nAnd then?"), ("Hello\r\n", "\r\n\r\nBye")]
+)
+@pytest.mark.parametrize("deep", [1, 2])
+def test_a_line_of_json_stays_one(block: ContextBlock, before: str, behind: str, deep: int) -> None:
+    def line(content: str, role: str = "user") -> str:
+        for _ in range(deep):
+            content = json.dumps({"role": role, "content": content, "at": 1}, ensure_ascii=False)
+        return content
+
+    around = line('She said "C:\\\\new" and went.'), line("Tea.", "assistant")
+    stripped = without_echo("\n".join([around[0], line(f"{before}{block.text}{behind}"), around[1]]))
+    assert stripped.found
+    first, cut, last = stripped.rest.split("\n")
+    assert (first, last) == around
+    for _ in range(deep):
+        cut = json.loads(cut)["content"]
+    assert cut == f"{before if behind else before.strip()}{behind.strip()}"
+
+
+def test_messages_in_lines_are_an_echo_where_they_say_nothing_else(memory: Ebbtide, block: ContextBlock) -> None:
+    lines = "\n".join(json.dumps({"role": "user", "content": block.text}) for _ in range(2))
+    assert memory.remember(lines).outcome == "echo"
+    more = json.dumps({"role": "assistant", "content": "At eight."})
+    kept = memory.remember(f"{lines}\n{more}").memory.content
+    assert [json.loads(line)["content"] for line in kept.split("\n")] == ["", "", "At eight."]
+
+
+def test_the_string_of_a_program_stays_one(block: ContextBlock) -> None:
+    program = f"first = 1\nprint({block.text!r} + name)\nlast = 2"
+    stripped = without_echo(program)
+    assert stripped.found
+    assert stripped.rest == "first = 1\nprint('' + name)\nlast = 2"
 
 
 def test_messages_as_json_are_what_they_say(memory: Ebbtide, block: ContextBlock) -> None:

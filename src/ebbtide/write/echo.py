@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -55,6 +56,10 @@ DEEPEST = 6
 MESSAGE_KEYS = frozenset({"role", "type", "content", "text", "messages"})
 LINE_ENDS = "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 ESCAPED = re.compile(r"^\| ", re.MULTILINE)
+# A line break as a string of JSON or of a program writes it.
+BREAK = re.compile(r"(?<!\\)(?:\\+r)?\\+n")
+BREAKS = re.compile(rf"(?:{BREAK.pattern})*")
+BREAKS_BEFORE = re.compile(rf"(?:{BREAK.pattern})+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,12 @@ class Stripped:
 
     @property
     def own(self) -> str:
-        """The rest, if it holds a word; quotation marks and fences around a block are none."""
-        return self.rest if any(character.isalnum() for character in self.rest) else ""
+        """The rest, if it says a word; quotation marks, fences and emptied messages around a block are none."""
+        return (
+            self.rest
+            if any(character.isalnum() for line in self.rest.splitlines() for character in _said(line))
+            else ""
+        )
 
 
 def without_echo(text: str) -> Stripped:
@@ -77,17 +86,20 @@ def without_echo(text: str) -> Stripped:
     A block goes from its opening to its closing line, or to the text's end where that was cut off; or from its first
     entry, or its first section, where the opening was. A text that quotes what an entry says, or an entry alone, is its
     own. What stands before or behind a whole block on its first and last line is the text's. Of messages as JSON what
-    they say is looked at. Capitals, full width and other spaces make no difference.
+    they say is looked at. Out of a string within other JSON, or in a line of it, a block is cut so that the string goes
+    on being one. Capitals, full width and other spaces make no difference.
     """
     value = _json_of(text)
-    if value is not None:
-        stripped = without_echo("\n\n".join(_texts(value, 0) or ()))
+    messages = None if value is None else _texts(value, 0)
+    if messages is not None:
+        stripped = without_echo("\n\n".join(messages))
         return stripped if stripped.found else Stripped(text)
-    spans, ends = _echoes_in(text)
+    text, told = _without_quoted(text)
+    spans, ends = _echoes_in(text) if value is None else ([], {})
     if not ends:
-        return Stripped(text)
+        return Stripped(text, _entries(told), bool(told))
     kept: list[str] = []
-    dropped: list[str] = []
+    dropped = told
     place = 0
     while place < len(spans):
         if place not in ends:
@@ -105,13 +117,58 @@ def without_echo(text: str) -> Stripped:
 def blanked(text: str) -> str:
     """The text with spaces for the context blocks in it, so that all else stands where it stood; of messages as JSON,
     where a block is in them, what they say."""
-    if _json_of(text) is not None:
+    if (value := _json_of(text)) is not None and _texts(value, 0) is not None:
         return without_echo(text).rest
+    for first, behind in _quoted_in(text):
+        text = text[:first] + " " * (behind - first) + text[behind:]
     spans, ends = _echoes_in(text)
     for place, end in ends.items():
         first, behind = spans[place][0], spans[end - 1][1]
         text = text[:first] + " " * (behind - first) + text[behind:]
     return text
+
+
+def _said(line: str) -> str:
+    """What a line says: of a message as JSON its text, of any other the line itself."""
+    value = _json_of(line)
+    texts = None if value is None else _texts(value, 0)
+    return line if texts is None else "".join(texts)
+
+
+def _quoted_in(text: str) -> list[tuple[int, int]]:
+    """Where whole blocks stand within strings as JSON writes them, in which a line break is `\\n`."""
+    seen = text.translate(PLAIN)
+    if not TOLD.search(seen):
+        return []
+    ends: dict[str, list[re.Match[str]]] = {}
+    for found in ENDING.finditer(seen):
+        ends.setdefault(found["nonce"].lower(), []).append(found)
+    line_ends = [found.start() for found in re.finditer(r"[\r\n]", seen)]
+    breaks = [found.start() for found in BREAK.finditer(seen)]
+    spans: list[tuple[int, int]] = []
+    for begun in BEGINNING.finditer(seen):
+        closings = ends.get(begun["nonce"].lower(), [])
+        place = bisect(closings, begun.end(), key=lambda one: one.start())
+        if place == len(closings) or (spans and begun.start() < spans[-1][1]):
+            continue
+        behind = closings[place].end()
+        on_one_line = bisect(line_ends, begun.end()) == bisect(line_ends, behind)
+        if on_one_line and bisect(breaks, begun.end()) < bisect(breaks, behind):
+            more = BREAKS.match(seen, behind)
+            spans.append((begun.start(), behind if more is None else more.end()))
+    return spans
+
+
+def _without_quoted(text: str) -> tuple[str, list[str]]:
+    """The text without blocks in strings as JSON writes them, and their lines."""
+    kept, dropped, place = list[str](), list[str](), 0
+    for first, behind in _quoted_in(text):
+        dropped += [*BREAK.split(text[first:behind]), ""]
+        # Line breaks parted the block from what is beside it; one side's are enough.
+        own = text[place:first]
+        kept.append(own if text[behind - 1] == "n" else BREAKS_BEFORE.sub("", own))
+        place = behind
+    return "".join([*kept, text[place:]]), dropped
 
 
 def _echoes_in(text: str) -> tuple[list[tuple[int, int]], dict[int, int]]:
