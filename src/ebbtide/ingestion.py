@@ -285,18 +285,18 @@ class Writer:
                 if not ids:
                     fresh.append(place)
         self.counts["kept"] += len(kept)
-        placed |= await self.remember(passages, drafts, fresh)
+        placed |= await self.remember(passages, checked, fresh)
         await self.put_down(placed, kept)
         self.position += len(passages)
 
     async def remember(
-        self, passages: Sequence[Passage], drafts: Sequence[Draft], fresh: Sequence[int]
+        self, passages: Sequence[Passage], checked: Sequence[Checked], fresh: Sequence[int]
     ) -> dict[UUID, tuple[int, Passage]]:
         """Remember those passages of a batch that are new; answers with where each of them stands."""
         if not fresh:
             return {}
         answers = await remember_many(
-            self.engine, self.caller, [drafts[place] for place in fresh], allow_pending=self.plan.allow_pending,
+            self.engine, self.caller, [checked[place] for place in fresh], allow_pending=self.plan.allow_pending,
             document=self.claim,
         )  # fmt: skip
         if any(one.outcome != "echo" for one in answers):

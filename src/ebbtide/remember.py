@@ -71,7 +71,7 @@ DRAFT_DEFAULTS = {name: field.get_default() for name, field in Draft.model_field
 async def remember_many(
     engine: Engine,
     caller: Caller,
-    drafts: Sequence[Draft | Mapping[str, Any] | str],
+    drafts: Sequence[Draft | Mapping[str, Any] | str] | Sequence[Checked],
     *,
     allow_pending: bool = False,
     session_revision: int | None = None,
@@ -84,9 +84,9 @@ async def remember_many(
 
     `allow_pending` stores the text although the embedder fails, to be embedded later by a job. `session_revision` is
     that of the caller's session when the work on these drafts began, and `origins` what each was made from. They are
-    passages of the `document`, where one is claimed. `follow` comes last in the transaction, and where there are
-    `origins` may change what memories mention. What is `appended` is said next in the caller's chat, also where that
-    was said before.
+    passages of the `document`, where one is claimed, and checked already. `follow` comes last in the transaction, and
+    where there are `origins` may change what memories mention. What is `appended` is said next in the caller's chat,
+    also where that was said before.
 
     Raises:
         StaleRevision: something of the session, or of what they were made from, was forgotten since.
@@ -99,7 +99,11 @@ async def remember_many(
     check_flag(allow_pending, "allow_pending")
     check_session_revision(caller, session_revision)
     now = engine.clock.now()
-    checked = without_blocks(check_all(engine, caller, drafts, now, document))
+    checked = (
+        cast("list[Checked]", drafts)
+        if document is not None
+        else without_blocks(check_all(engine, caller, cast("Sequence[Draft]", drafts), now))
+    )
     checked = [replace(draft, appended=True) for draft in checked] if appended else checked
     settled = await known_echoes(engine, caller, checked) | await read_before(engine, caller, checked, origins)
     made: dict[str, NDArray[np.float32]] = {}

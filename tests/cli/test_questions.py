@@ -114,9 +114,16 @@ def test_context_takes_what_the_verb_does(told: Run) -> None:
     assert (block["ids"][0], block["intent"]) == (ids[-1], "decision")
     assert "selected" in block["sections"]
     assert "FROM THE PROJECT" in told("context", "lamp", "--project", "vector.global").out
-    message = told("context", "lamp", "--style", "anthropic").json
+    [message] = told("context", "lamp", "--style", "anthropic").json
     assert (message["role"], message["content"][0]["type"]) == ("user", "text")
-    assert told("context", "lamp", "--style", "openai").json["content"].startswith("MEMORY BLOCK")
+    [message] = told("context", "lamp", "--style", "openai").json
+    assert message["content"].startswith("lamp\n\nMEMORY BLOCK")
+    for style in ("openai", "anthropic"):
+        plain, as_json = (told("context", "lamp", "--style", style, *more).json for more in ((), ("--json",)))
+        assert [set(one) for one in (*plain, *as_json)] == [{"role", "content"}] * 2
+    assert told("context", "lamp", "--style", "openai", "--budget", "0", "--json").json == [
+        {"role": "user", "content": "lamp"}
+    ]
     small = told("context", "lamp oil", "--budget", "90", "--json").json
     assert {one["reason"] for one in small["left_out"]} <= {"no room left", "cut", "over the whole budget"}
 

@@ -126,21 +126,28 @@ def _short(value: float | str | None) -> str:
 @click.argument("query", required=False)
 @asked_options
 @click.option("--budget", type=int, metavar="TOKENS", help="The most tokens the whole block may have.")
-@click.option("--style", default="text", metavar="STYLE", help="text, or a message for the openai or anthropic API.")
+@click.option("--style", default="text", metavar="STYLE", help="text, or the messages for an API: openai, anthropic.")
 @click.option("--select", "selected", multiple=True, metavar="ID", help="A memory to consider before all others.")
 @click.option("--project", metavar="NAMESPACE", help="What is found below it gets a section of its own.")
 @with_store
 async def context(memory: AsyncEbbtide, out: Output, query: str | None, **asked: Any) -> None:
-    """Print a block of memories for QUERY, to stand at the end of the last user message."""
-    block = await memory.context(text_of(query, "query"), **tag_filter(asked))
+    """Print a block of memories for QUERY, to stand at the end of the last user message.
+
+    With --style openai or anthropic the answer is the list of messages to send, QUERY with the block behind it, whether
+    with --json or without. As text, --json tells what is in the block, what was left out, and why.
+    """
+    asked_for = text_of(query, "query")
+    block = await memory.context(asked_for, **tag_filter(asked))
     left_out = counted(len(block.omitted), "memory was left out", "memories were left out")
     if block.omitted and not block.ids:
         out.note(f"Nothing fits into {block.budget} tokens; {left_out}.", style="yellow")
     elif block.omitted:
-        out.note(f"{left_out}; --json tells why.")
-    text = block.text if block.style == "text" else json_text(block.message)
+        out.note(f"{left_out}; --style text --json tells why.")
+    messages = None if block.style == "text" else block.messages(asked_for)
+    text = block.text if messages is None else json_text(messages)
     # On a terminal the block is made harmless; a pipe gets it as it is.
-    out.answer(block, lambda console: out.write((printable(text) if console.is_terminal else text) + "\n"))
+    shown = f"{text}\n"
+    out.answer(messages or block, lambda console: out.write(printable(shown) if console.is_terminal else shown))
 
 
 @click.command(short_help="Say why a memory does, or does not, come back.")
