@@ -15,6 +15,7 @@ from ebbtide.write.topics import (
     VERB_STEMS,
     content_words,
     first_said,
+    owners_of,
     properties_of,
     subject_of,
     topic_of,
@@ -45,6 +46,7 @@ def in_doubt(older: str, newer: str) -> bool:
         or share_only_names(older, newer)
         or is_narrower(older, newer)
         or is_of_its_own(older, newer)
+        or is_of_its_owner(older, newer)
         or is_of_another(older, newer)
         or of_two_sorts(older, newer)
         or of_two_names(older, newer)
@@ -98,6 +100,12 @@ def is_of_its_own(older: str, newer: str) -> bool:
     new = subject_of(newer)
     foreign = new.whole and bool(new.words) and new.words.isdisjoint(content_words(older))
     return foreign and any(word in things.POSSESSIVES for word, _ in tokens_of(newer))
+
+
+def is_of_its_owner(older: str, newer: str) -> bool:
+    """Whether a text says a change of somebody of whose thing the other one speaks: "Ann moved", "Ann's desk is"."""
+    told_of = owners_of(older) & subject_of(newer).words and not owners_of(newer)
+    return bool(told_of) and not properties_of(older) & properties_of(newer)
 
 
 def is_of_another(older: str, newer: str) -> bool:

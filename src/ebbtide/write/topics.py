@@ -31,6 +31,7 @@ __all__ = [
     "label_between",
     "likeness",
     "of_two_things",
+    "owners_of",
     "properties_of",
     "share_subject",
     "subject_of",

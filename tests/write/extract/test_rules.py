@@ -26,6 +26,8 @@ STATED = [
     ("I moved from Berlin to Oslo last year.", "lived_in", "Eva used to live in Berlin."),
     ("Ann has moved to Lisbon.", "lives_in", "Ann moved to Lisbon."),
     ("Ann used to work at Acme.", "worked_at", "Ann used to work at Acme."),
+    ("Patient Ann Berg is allergic to penicillin.", "allergic_to", "Ann Berg is allergic to penicillin."),
+    ("Remember for the next time: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
     ("Ann leads the Apollo project.", "leads", "Ann leads the Apollo project."),
     ("Ann reports to Bob on Fridays.", "reports_to", "Ann reports to Bob."),
     ("Tom is married to Lisa. They have a dog.", "married_to", "Tom is married to Lisa."),
@@ -164,6 +166,11 @@ SILENT = [
     "Hypothesis: Ann works at Acme.", "Option A: Ann lives in Oslo.", "Password hint: I live in Oslo",
     "14:02 ann: I live in Oslo", "<ann> I live in Oslo", "ann> I live in Oslo", "RT @ann: I live in Oslo",
     "On Monday, Ann wrote: I live in Oslo",
+    "Ann lives in Oslo (not sure).", "Ann lives in Oslo (unconfirmed).", "Ann lives in Oslo, or used to.",
+    "Ann lives in Oslo, iirc.", "Per LinkedIn, Ann works at Acme.", "Ann works at Acme [citation needed].",
+    "Ann works at Acme, yeah sure.", "INSERT INTO facts VALUES ('Ann works at Acme');", "Ann works at Acme.txt",
+    "Ann moved to Python 3.12", "Ann moved to Port 8080.", "Ann lies in Oslo.", "My husband is Swedish.",
+    "Patient is allergic to penicillin.", "I can't stand up.", "Ann speaks Monday at noon.",
 ]  # fmt: skip
 
 

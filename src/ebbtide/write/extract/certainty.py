@@ -9,8 +9,7 @@ from ebbtide.write.words import NEGATIONS
 
 __all__ = ["is_certain", "is_doubted", "takes_back"]
 
-TAKEN_BACK = frozenset({("(", "not", ")"), ("(", "nicht", ")"), ("(", "pas", ")")})
-MOCKING = (("yeah", "right"), ("sure", ",", "and"), ("as", "if"))
+MOCKING = (("yeah", "right"), ("yeah", "sure"), ("sure", ",", "and"), ("as", "if"))
 HESITATING = frozenset({"wait", "oh", "well", "sorry", "hm", ","})
 REFERRING = frozenset({"that", "this", "or", "das", "oder", "ça", "c'", "ou", "eso", "esto"})
 MOST_WORDS_REFERRING = 5
@@ -22,15 +21,17 @@ def is_doubted(words: Words, sentence: Sentence, language: Language) -> bool:
     lower = words.lower
     if sentence.asks or lower[sentence.first] in language.asking:
         return True
-    if tuple(lower[sentence.behind - 3 : sentence.behind]) in TAKEN_BACK:
+    if any(
+        lower[place] in "([" and lower[place + 1] in NEGATIONS for place in range(sentence.first, sentence.behind - 1)
+    ):
         return True
     if lower[sentence.behind - 1] in NEGATIONS and lower[sentence.behind - 2] not in language.auxiliaries:
         return True
-    if any(tuple(lower[sentence.first : sentence.first + len(opening)]) == opening for opening in MOCKING):
+    told = lower[sentence.first : sentence.behind]
+    if any(told[place : place + len(phrase)] == [*phrase] for phrase in MOCKING for place in range(len(told))):
         return True
     # In French a verb may have its subject behind it: "dit-on", "paraît-il".
-    said = (word.split("-")[0] for word in lower[sentence.first : sentence.behind])
-    return not language.doubting.isdisjoint(said)
+    return not language.doubting.isdisjoint(word.split("-")[0] for word in told)
 
 
 def takes_back(words: Words, sentence: Sentence, language: Language) -> bool:

@@ -11,6 +11,7 @@ from ebbtide.write.extract.names import Names
 from ebbtide.write.extract.relation import Language, Phrase, Relation
 from ebbtide.write.extract.tokens import Sentence, Words
 from ebbtide.write.extract.word_list import listed
+from ebbtide.write.words import DAYS, PARTICLES
 
 __all__ = ["SPEAKER", "Part", "Subject", "may_begin", "object_of", "phrase_of", "subjects_of"]
 
@@ -50,6 +51,8 @@ PREPOSITIONS = listed(
     """
 )
 WHO = frozenset({"who"})
+OR = ("or", "oder", "ou", "o")
+OFFERING = frozenset({",", "-", "–", "—"})
 # Words behind a phrase that narrow it down, or offer another one.
 LEFT_OPEN = frozenset({"or", "oder", "ou", "o", "/", "(", ":", "that", "which", "who", "whom", "whose", "where"})
 TRAILING = listed(
@@ -217,7 +220,7 @@ def _name(
     if start < sentence.behind and words.lower[start] in TITLES:
         start += 1
     behind = names.runs.get(start)
-    if behind is None or behind > sentence.behind or _goes_on(words, sentence, language, behind):
+    if behind is None or behind > sentence.behind or _goes_on(words, sentence, language, relation, behind):
         return None
     told = names.types.get(words.piece(start, behind))
     wanted = None if relation.object == "name" else relation.object
@@ -257,14 +260,18 @@ def _as_type(kind: str) -> EntityType | None:
     return types.get(kind)
 
 
-def _goes_on(words: Words, sentence: Sentence, language: Language, behind: int) -> bool:
+def _goes_on(words: Words, sentence: Sentence, language: Language, relation: Relation, behind: int) -> bool:
     """Whether the words behind a name make something else of it: its owner, one of two, or a part of a longer name."""
     if behind >= sentence.behind:
         return False
     following = words.lower[behind]
-    if following in ("or", "oder", "ou", "o", "/", "'s", "’s", "&", "that"):
+    if following in OR or following in ("/", "'s", "’s", "&", "that"):
         return True
     if words.words[behind].isalpha() and words.words[behind][0].isupper() and following not in language.i:
+        return True
+    if following == "." or (relation.object == "PLACE" and following[0].isdigit()):
+        return True
+    if following in OFFERING and words.lower[behind + 1 : behind + 2] in ([one] for one in OR):
         return True
     return following == "-" and words.lower[behind - 1] not in COMPANY_ENDINGS
 
@@ -297,7 +304,11 @@ def _skill(words: Words, names: Names, sentence: Sentence, language: Language, p
 
 def _language(words: Words, names: Names, sentence: Sentence, language: Language, place: int) -> Part | None:
     """A language, which is capitalised; where every noun is, it has the ending that languages have: "Deutsch"."""
-    if not words.words[place][0].isupper() or (language.capital_nouns and not words.lower[place].endswith("sch")):
+    if (
+        not words.words[place][0].isupper()
+        or words.lower[place] in DAYS
+        or (language.capital_nouns and not words.lower[place].endswith("sch"))
+    ):
         return None
     behind = names.runs.get(place, place + 1)
     if behind > sentence.behind or names.types.get(words.piece(place, behind)) not in (None, "SKILL"):
@@ -344,8 +355,10 @@ def phrase_of(words: Words, names: Names, sentence: Sentence, language: Language
         if behind - place >= MOST_OBJECT_WORDS:
             return None
         behind += 1
-    while behind > place and lower[behind - 1] in TRAILING:
+    while behind > place and (lower[behind - 1] in TRAILING or lower[behind - 1] in language.adverbs):
         behind -= 1
+    if behind - place == 1 and lower[place] in PARTICLES:
+        return None
     if behind == place or any(
         lower[one] in language.pointing or lower[one] in language.i for one in range(place, behind)
     ):

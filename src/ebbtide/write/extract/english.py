@@ -159,7 +159,7 @@ GROUPS = (
 PLACES = (
     Relation(
         "located_in", "PLACE", "is located in", 0.9, PERSONAL, subject=None,
-        third="is located in|is situated in|lies in|are located in",
+        third="is located in|is situated in|are located in",
     ),
     Relation(
         "located_in", "PLACE", "is located in", 0.85, PROFESSIONAL, subject="COMPANY",
@@ -300,7 +300,8 @@ ENGLISH = Language(
         pretend pretends pretended pretending suppose supposing supposed assume assumes assumed assuming wish wishes
         wished hope hopes hoped hoping think thinks thought believe believes believed guess guesses guessed doubt doubts
         doubted suspect suspects suspected say says said tell tells told claim claims claimed heard hear hears ask asks
-        asked wonder wonders wondering wondered unsure unclear dream dreamed dreamt dreaming joke joking kidding kidded
+        asked wonder wonders wondering wondered unsure unclear unconfirmed unverified citation iirc afaik
+        dream dreamed dreamt dreaming joke joking kidding kidded
         lie lied lying fictional fiction novel roleplay role-play sarcasm scenario mistakenly wrongly falsely denied
         denies deny rumoredly according false untrue wrong jk example examples instance translate rephrase rewrite
         proofread
@@ -308,8 +309,8 @@ ENGLISH = Language(
     ),
     leading=listed(
         """
-        once when whenever before after until wherever soon likely unlikely act book movie film story tale legend myth
-        episode game
+        once when whenever per before after until wherever soon likely unlikely act book movie film story tale legend
+        myth episode game
         """
     ),
     denying=listed(

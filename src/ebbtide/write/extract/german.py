@@ -72,10 +72,10 @@ GERMAN = Language(
     moving=listed("zog zogen gezogen wechselte"),
     doubting=listed(
         """
-        wenn falls ob vielleicht vermutlich wahrscheinlich möglicherweise angeblich anscheinend scheinbar eventuell
-        wohl hoffentlich angenommen würde würden könnte könnten hätte wäre sagt sagte sagen erzählt erzählte behauptet
-        behauptete meint meinte glaubt glaube glaubte denke denkt dachte hörte gehört gerücht wünschte wünsche hoffe
-        hofft träumte frage fragt laut stell falsch beispiel beispielsweise hypothetisch
+        wenn falls ob vielleicht vermutlich wahrscheinlich möglicherweise angeblich unbestätigt anscheinend scheinbar
+        eventuell wohl hoffentlich angenommen würde würden könnte könnten hätte wäre sagt sagte sagen erzählt erzählte
+        behauptet behauptete meint meinte glaubt glaube glaubte denke denkt dachte hörte gehört gerücht wünschte
+        wünsche hoffe hofft träumte frage fragt laut stell falsch beispiel beispielsweise hypothetisch
         fiktiv sofern sobald möchte möchten will wollen wollte
         """
     ),

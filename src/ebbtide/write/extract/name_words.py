@@ -12,7 +12,8 @@ __all__ = [
 TITLES = listed(
     """
     mr mr. mrs mrs. ms ms. dr dr. prof prof. professor sir madam hr. fr. herr frau mme mme. mlle mlle. monsieur madame
-    mademoiselle señor señora sr. sra. sra don doña drs. captain sergeant aunt uncle grandma grandpa
+    mademoiselle señor señora sr. sra. sra don doña drs. captain sergeant patient client customer caller guest tenant
+    aunt uncle grandma grandpa
     """
 )
 COMPANY_ENDINGS = listed(
@@ -96,7 +97,7 @@ NO_NAMES = listed(
     """
     meine meinen meiner wohnt wohne lebt arbeitet arbeite kommt vive vivo trabaja trabajo prefiero prefiere dicen
     miete untermiete frieden angst armut scheidung wg eigentum schwester bruder mutter vater sohn tochter mann chef
-    chefin freundin freund kollege kollegin soy estoy me vivimos
+    chefin freundin freund kollege kollegin nacht regen hause versehen spaß langeweile zufall geld soy estoy me vivimos
     i me my mine myself we us our ours you your yours he him his she her hers it its they them their theirs this that
     these those who whom whose what which when where why how somebody someone something nobody none nothing everybody
     everyone everything anybody anyone anything all both each every either neither any some many much more most few
@@ -124,6 +125,8 @@ NO_NAMES = listed(
     diy omg btw imo imho ai api url faq id pdf cv ceo cto cfo hr pr qa ui ux gps usb dna lgbtq lgbt lgbtq+ nsfw vip rsvp
     p.s ps utc gmt cet est pst gb mb kb tb ram cpu gpu os ios sms vpn dns http https json xml html css tls mondays
     tuesdays wednesdays thursdays fridays saturdays sundays english german french spanish italian portuguese dutch
+    swedish danish norwegian finnish polish turkish greek irish scottish welsh swiss austrian belgian czech thai
+    vietnamese catholic muslim jewish hindu buddhist protestant
     russian chinese japanese korean arabic american british canadian european african asian indian mexican ich du er sie
     es wir ihr mein dein sein unser der die das den dem des ein eine einen einem einer kein keine und oder aber wenn
     falls weil dass ob ja nein nicht heute gestern morgen jetzt hier dort auch noch schon sehr mit ohne von zu aus bei

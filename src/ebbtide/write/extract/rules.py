@@ -23,6 +23,7 @@ from ebbtide.write.extract.spanish import SPANISH
 from ebbtide.write.extract.tokens import Sentence, Words, sentences_of, words_of
 from ebbtide.write.extract.word_list import listed
 from ebbtide.write.wording import language_of
+from ebbtide.write.words import NEGATIONS
 
 __all__ = ["EXTRACTOR", "PAST_PREDICATES", "Dated", "Dates", "extract"]
 
@@ -47,6 +48,7 @@ WEIGHTY = listed(
 )
 WEIGHTY_IMPORTANCE = 0.85
 PASSING = 0.5
+MOST_WORDS_OF_LABEL = 2
 SINCE = frozenset({"since", "for"})
 # Of what a subject may have several of, "and" names one more.
 MULTIPLE = frozenset({"manages", "leads", "speaks", "skilled_in", "learning", "uses", "member_of", "works_on"})
@@ -105,8 +107,12 @@ class Reading:
 
     def _is_of_another(self, subject: Subject) -> bool:
         """Whether "I" is somebody else, as it is behind the mark by which a line of a chat names who says it."""
-        before = self.words.lower[max(self.sentence.first, subject.first - 1) : subject.first]
-        return self.speaker == "" or before in ([":"], [">"])
+        first, mark = self.sentence.first, subject.first - 1
+        if self.speaker == "" or mark < first or self.words.lower[mark] not in (":", ">"):
+            return self.speaker == ""
+        label = [word for word in self.words.lower[first:mark] if word[0].isalpha()]
+        named = any(first <= place < mark for place in self.names.runs)
+        return self.words.lower[mark] == ">" or len(label) <= MOST_WORDS_OF_LABEL or named
 
     def times(self) -> Sequence[Dated]:
         """The times that the sentence names."""
@@ -210,6 +216,8 @@ def _said(reading: Reading, phrase: Phrase, place: int, behind: int) -> list[Fou
     if not subjects or not reading.may_say(subjects, place, language):
         return []
     parts = list(_parts(reading, phrase, behind))
+    if parts and not NEGATIONS.isdisjoint(words.lower[parts[-1][1].behind : sentence.behind][:1]):
+        return []
     if parts:
         reading.before.append((parts[-1][1].behind, subjects[-1]))
     rule = " ".join(phrase.words)

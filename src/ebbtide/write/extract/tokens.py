@@ -25,6 +25,7 @@ APOSTROPHE = re.compile(r"['’]")
 ENDING = re.compile(r"(?i)(?:n['’]t|['’](?:s|m|re|ve|d|ll))$")
 BEGINNING = re.compile(r"(?i)^(?:[cdjlmnst]|qu)['’]")
 SPEAKER = re.compile(r"[ \t]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}):[ \t]+(?=\S)")
+QUOTE = re.compile(r"(?<!\w)'\w")
 OPENING, CLOSING = "“„«", "”»"
 STOPS = frozenset(".!?…;。！？")
 ASKING = frozenset("?？¿")
@@ -101,7 +102,7 @@ def pieces(word: str) -> list[tuple[int, int]]:
 def quoted_in(words: Words) -> frozenset[int]:
     """The places of the words in quotes; a quote that is never closed goes on to the end of its line."""
     text = words.text
-    if not any(mark in text for mark in '"“„«`‘>') and " '" not in text and not text.startswith("'"):
+    if not any(mark in text for mark in '"“„«`‘>') and not QUOTE.search(text):
         return frozenset()
     inside: set[int] = set()
     opened: str | None = None
@@ -125,10 +126,10 @@ def quoted_in(words: Words) -> frozenset[int]:
 
 
 def _opens(words: Words, place: int) -> bool:
-    """Whether an apostrophe by itself opens a quote: behind white space or nothing, and directly before a word."""
+    """Whether an apostrophe by itself opens a quote: not behind a word, and directly before one."""
     before = words.text[words.starts[place] - 1 : words.starts[place]]
     following = words.text[words.ends[place] : words.ends[place] + 1]
-    return (not before or before.isspace()) and following.isalnum()
+    return not before.isalnum() and following.isalnum()
 
 
 def sentences_of(words: Words) -> list[Sentence]:
@@ -145,7 +146,7 @@ def sentences_of(words: Words) -> list[Sentence]:
         line = word[0] == "\n"
         if line and _goes_on(words, place):
             continue
-        if not (line or word in STOPS):
+        if not (line or word in STOPS) or _within(words, place):
             continue
         if place > first:
             found.append(Sentence(first, place, word in ASKING, speaker))
@@ -159,6 +160,12 @@ def sentences_of(words: Words) -> list[Sentence]:
     if first < count:
         found.append(Sentence(first, count, False, speaker))
     return found
+
+
+def _within(words: Words, place: int) -> bool:
+    """Whether a full stop stands within a word, as in the name of a file."""
+    following = words.text[words.ends[place] : words.ends[place] + 1]
+    return words.words[place] == "." and following.isalnum() and following.islower()
 
 
 def _goes_on(words: Words, place: int) -> bool:
