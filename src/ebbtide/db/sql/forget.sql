@@ -105,7 +105,7 @@ SET tags = ARRAY(SELECT t FROM unnest(m.tags) WITH ORDINALITY AS u(t, place)
     labels = ARRAY(SELECT t FROM unnest(m.labels) WITH ORDINALITY AS u(t, place)
                    WHERE (m.id, 'label', t) NOT IN (SELECT lost.id, lost.kind, lost.key FROM lost) ORDER BY place),
     metadata = m.metadata - ARRAY(SELECT lost.key FROM lost WHERE lost.id = m.id AND lost.kind = 'metadata' AND lost.value = m.metadata -> lost.key)
-WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost)
+WHERE m.tenant_id = %(tenant)s AND m.id = ANY(ARRAY(SELECT lost.id FROM lost))
 
 -- name: take_back
 -- Where memories that go were merged into others, those lose the marks that they have from nobody else: what they had at first stays,
@@ -113,17 +113,20 @@ WHERE m.tenant_id = %(tenant)s AND m.id IN (SELECT lost.id FROM lost)
 WITH RECURSIVE line AS (
     SELECT g.id AS gone, g.id, g.superseded_by AS heir FROM memory g WHERE g.tenant_id = %(tenant)s AND g.id = ANY(%(ids)s::uuid[])
     UNION
-    SELECT line.gone, m.id, m.superseded_by FROM line JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = line.heir
+    SELECT line.gone, m.id, m.superseded_by
+    FROM line CROSS JOIN LATERAL (
+        SELECT m.id, m.superseded_by FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = line.heir LIMIT 1) m
     WHERE EXISTS (SELECT FROM memory_version a JOIN memory_version b ON b.tenant_id = %(tenant)s AND b.id = line.heir
                   WHERE a.tenant_id = %(tenant)s AND a.id = line.id AND a.superseded_by IS NULL AND b.current_until = a.current_until)),
 heir AS (SELECT line.id, line.gone FROM line WHERE line.id <> ALL(%(ids)s::uuid[])),
 lost AS (
-    SELECT heir.id, k.kind, k.key, k.value FROM heir JOIN memory s ON s.tenant_id = %(tenant)s AND s.id = heir.gone {{marks}}
+    SELECT heir.id, k.kind, k.key, k.value
+    FROM heir JOIN memory s ON s.tenant_id = %(tenant)s AND s.id = heir.gone AND s.id = ANY(%(ids)s::uuid[]) {{marks}}
     EXCEPT SELECT o.id, k.kind, k.key, k.value FROM heir o {{at_first}} {{marks}}
     EXCEPT SELECT line.heir, k.kind, k.key, k.value FROM heir o JOIN line ON line.id = o.id {{at_first}} {{marks}}
     EXCEPT SELECT s.superseded_by, k.kind, k.key, k.value
            FROM memory s {{marks}}
-           WHERE s.tenant_id = %(tenant)s AND s.superseded_by IN (SELECT heir.id FROM heir) AND s.id NOT IN (SELECT line.id FROM line)),
+           WHERE s.tenant_id = %(tenant)s AND s.superseded_by = ANY(ARRAY(SELECT heir.id FROM heir)) AND s.id NOT IN (SELECT line.id FROM line)),
 images AS (
     UPDATE memory_version m
     {{without_lost}})

@@ -85,12 +85,14 @@ WITH RECURSIVE chain AS (
     WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned'
     UNION ALL
     SELECT chain.asked, m.id, m.superseded_by, chain.depth + 1
-    FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.superseded_by
-    WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.status <> 'tombstoned' AND chain.depth < 1000
+    FROM chain CROSS JOIN LATERAL (
+        SELECT m.id, m.superseded_by FROM memory m
+        WHERE m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND m.id = chain.superseded_by AND m.status <> 'tombstoned' LIMIT 1) m
+    WHERE chain.depth < 1000
 )
 SELECT DISTINCT ON (chain.asked) chain.asked, chain.id, m.importance, m.valid_from, m.observed_at, m.current_since,
        m.namespace
-FROM chain JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = chain.id
+FROM chain CROSS JOIN LATERAL (SELECT * FROM memory m WHERE m.tenant_id = %(tenant)s AND m.id = chain.id LIMIT 1) m
 ORDER BY chain.asked, chain.depth DESC;
 
 -- name: keep_version

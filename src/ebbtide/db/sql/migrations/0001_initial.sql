@@ -149,7 +149,7 @@ ALTER TABLE memory_7 ALTER embedding SET STORAGE MAIN, ALTER context_embedding S
 -- One live statement of a text in a namespace; a superseded or archived one does not stand in the way of saying it anew.
 CREATE UNIQUE INDEX memory_exact_duplicate ON memory (tenant_id, agent_id, namespace, content_hash)
     WHERE status = 'active' AND superseded_by IS NULL;
-CREATE INDEX memory_browse ON memory (tenant_id, agent_id, created_at);
+CREATE INDEX memory_browse ON memory (tenant_id, agent_id, created_at, id);
 CREATE INDEX memory_turn ON memory (tenant_id, chat_id, sequence) WHERE chat_id IS NOT NULL;
 CREATE INDEX memory_successor ON memory (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_subject ON memory (tenant_id, agent_id, namespace, subject) WHERE subject IS NOT NULL;
