@@ -28,6 +28,7 @@ STATED = [
     ("Ann used to work at Acme.", "worked_at", "Ann used to work at Acme."),
     ("Patient Ann Berg is allergic to penicillin.", "allergic_to", "Ann Berg is allergic to penicillin."),
     ("Remember for the next time: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Ann likes jazz and dislikes rock.", "likes", "Ann likes jazz."),
     ("Ann leads the Apollo project.", "leads", "Ann leads the Apollo project."),
     ("Ann reports to Bob on Fridays.", "reports_to", "Ann reports to Bob."),
     ("Tom is married to Lisa. They have a dog.", "married_to", "Tom is married to Lisa."),
@@ -170,6 +171,8 @@ SILENT = [
     "Ann lives in Oslo, iirc.", "Per LinkedIn, Ann works at Acme.", "Ann works at Acme [citation needed].",
     "Ann works at Acme, yeah sure.", "INSERT INTO facts VALUES ('Ann works at Acme');", "Ann works at Acme.txt",
     "Ann moved to Python 3.12", "Ann moved to Port 8080.", "Ann lies in Oslo.", "My husband is Swedish.",
+    "Ann moved from Turku to Oulu to Oslo.", "I have lived in Oslo for years, but moved.", "Ann never drinks alone.",
+    "Ann is learning quickly.", "Ann is an expert in Roman history.",
     "Patient is allergic to penicillin.", "I can't stand up.", "Ann speaks Monday at noon.",
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ebbtide.knowledge import EntityType
 from ebbtide.write.extract.name_words import COMPANY_ENDINGS, TITLES
 from ebbtide.write.extract.names import Names
-from ebbtide.write.extract.relation import Language, Phrase, Relation
+from ebbtide.write.extract.relation import Language, Phrase, Relation, verbs_of
 from ebbtide.write.extract.tokens import Sentence, Words
 from ebbtide.write.extract.word_list import listed
 from ebbtide.write.words import DAYS, PARTICLES
@@ -30,6 +30,7 @@ ABSTRACT = ("ung", "heit", "keit", "schaft", "nis", "tät", "tion")
 # Behind a name they make another verb of the one before it: "leads Bob to the door".
 DIRECTIONS = frozenset({"to", "by"})
 MANNERS = ("ing", "ly", "-time")
+MANNER_WORDS = listed("alone together enough less more")
 WHEN = listed(
     "on last next this every each before after until till during together alone via per hasta jusqu'en bis ab"
 )
@@ -209,7 +210,7 @@ def object_of(
     if relation.object == "language":
         return _language(words, names, sentence, language, place)
     if relation.object == "SKILL":
-        return _skill(words, names, sentence, language, place)
+        return _skill(words, names, sentence, language, relation, place)
     return _name(words, names, sentence, language, relation, place)
 
 
@@ -289,15 +290,20 @@ def _thing(words: Words, names: Names, sentence: Sentence, language: Language, p
     return part
 
 
-def _skill(words: Words, names: Names, sentence: Sentence, language: Language, place: int) -> Part | None:
+def _skill(
+    words: Words, names: Names, sentence: Sentence, language: Language, relation: Relation, place: int
+) -> Part | None:
     """A skill: capitalised as "Python" or "German", or one or two plain words, as "woodworking"."""
     run = names.runs.get(place)
     if run is not None and run <= sentence.behind and names.types.get(words.piece(place, run)) in (None, "SKILL"):
-        return Part(place, run, (place, run), "SKILL")
+        whole = not _has_noun(words, sentence, language, relation, run)
+        return Part(place, run, (place, run), "SKILL") if whole else None
     if words.words[place][0].isupper():
         return Part(place, place + 1, (place, place + 1), "SKILL")
     part = phrase_of(words, names, sentence, language, place)
     if part is None or part.behind - part.first > MOST_SKILL_WORDS or words.lower[place] in NO_SKILLS:
+        return None
+    if words.lower[part.behind - 1].endswith("ly"):
         return None
     return Part(part.first, part.behind, (part.first, part.behind), "SKILL")
 
@@ -350,6 +356,7 @@ def phrase_of(words: Words, names: Names, sentence: Sentence, language: Language
             or lower[behind + 1] in language.i
             or lower[behind + 1] in language.adverbs
             or lower[behind + 1] in language.we
+            or lower[behind + 1] in verbs_of(language)
         ):
             break
         if behind - place >= MOST_OBJECT_WORDS:
@@ -357,7 +364,7 @@ def phrase_of(words: Words, names: Names, sentence: Sentence, language: Language
         behind += 1
     while behind > place and (lower[behind - 1] in TRAILING or lower[behind - 1] in language.adverbs):
         behind -= 1
-    if behind - place == 1 and lower[place] in PARTICLES:
+    if behind - place == 1 and (lower[place] in PARTICLES or lower[place] in MANNER_WORDS):
         return None
     if behind == place or any(
         lower[one] in language.pointing or lower[one] in language.i for one in range(place, behind)

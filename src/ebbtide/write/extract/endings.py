@@ -23,13 +23,13 @@ ONWARD = frozenset({"to", "back", "on", "onto"})
 def is_ended(
     words: Words, names: Names, sentence: Sentence, language: Language, relation: Relation, subject: Subject, part: Part
 ) -> bool:
-    """Whether what begins, or a bond between two people, is over by what stands behind it in its sentence.
+    """Whether what begins, or lasts, or a bond between two people, is over by what stands behind it in its sentence.
 
     That is so where a word of an ending follows, such as "divorced" or "left", that is not said of somebody else, nor
     of another object.
     """
     between_people = relation.object == "PERSON"
-    if relation.tense == "over" or not (between_people or relation.tense == "began"):
+    if relation.tense == "over" or not (between_people or relation.tense == "began" or relation.lasting):
         return False
     ending = language.splitting if between_people else language.leaving
     own = {words.piece(part.first, part.behind)}

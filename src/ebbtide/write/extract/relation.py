@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ebbtide.knowledge import EntityType
@@ -20,6 +21,7 @@ __all__ = [
     "Relation",
     "belongings_of",
     "phrases_of",
+    "verbs_of",
 ]
 
 CRITICAL, PROFESSIONAL, PERSONAL, PREFERENCE, CASUAL = 0.9, 0.7, 0.5, 0.5, 0.3
@@ -158,6 +160,13 @@ def phrases_of(languages: Sequence[Language]) -> Mapping[str, tuple[Phrase, ...]
                         phrase = Phrase(tuple(words.split()), person, relation, language)
                         found[phrase.words[0]].append(phrase)
     return {first: tuple(sorted(ones, key=lambda one: -len(one.words))) for first, ones in found.items()}
+
+
+@lru_cache
+def verbs_of(language: Language) -> frozenset[str]:
+    """The verbs of a language's phrases on somebody else, which look less like nouns than those on "I"."""
+    first = (words.split()[0] for one in language.relations for words in one.third.split("|") if words.strip())
+    return frozenset(word for word in first if word not in language.auxiliaries)
 
 
 def belongings_of(languages: Sequence[Language]) -> Mapping[str, tuple[Language, ...]]:

@@ -287,7 +287,8 @@ def _moved(reading: Reading, phrase: Phrase, left: Part) -> Iterator[tuple[Relat
     if reached is None or left.behind + 1 >= reading.sentence.behind or words.lower[left.behind] != relation.joint:
         return
     part = object_of(words, reading.names, reading.sentence, phrase.language, reached, left.behind + 1)
-    if part is not None and _lasts(words, relation, part):
+    onward = part is not None and words.lower[part.behind : part.behind + 1] == [relation.joint]
+    if part is not None and _lasts(words, relation, part) and not (onward and part.behind + 1 in reading.names.runs):
         yield relation, left
         yield reached, part
 
