@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,20 @@ def test_a_text_is_no_file_that_could_be_gone(memory: Ebbtide, handbook: Path, m
     assert outcomes(memory.ingest(".", namespace=ROOT))["note.md"] == ("updated", None)
     (handbook / "note.md").unlink()
     assert [one.path for one in memory.ingest(".", namespace=ROOT).gone] == ["note.md", "start.md"]
+
+
+def test_a_file_whose_name_cannot_be_shown_is_not_gone(memory: Ebbtide, tmp_path: Path) -> None:
+    names = ["two\nlines.md", "bell\x07.md", *([os.fsdecode(b"latin\xff.md")] if sys.platform == "linux" else [])]
+    for name in names:
+        (tmp_path / name).write_text(f"The ferry leaves at {len(name)}.")
+    memory.ingest(str(tmp_path))
+    assert memory.ingest(str(tmp_path)).gone == ()
+    looked = memory.ingest(str(tmp_path), sync=True)
+    assert looked.gone == ()
+    memory.ingest(str(tmp_path), sync=True, token=looked.token)
+    assert len(memory.documents.list()) == len(names)
+    (tmp_path / names[0]).unlink()
+    assert [one.path.split("/")[-1] for one in memory.ingest(str(tmp_path)).gone] == ["two\\u000alines.md"]
 
 
 def test_what_is_only_left_out_is_not_gone(memory: Ebbtide, handbook: Path) -> None:

@@ -259,6 +259,7 @@ async def _gone(
 ) -> tuple[Document, ...]:
     """The documents that came from a folder and whose files are there no more, or go to another namespace now."""
     places = {f"{prefix}{entry.name}": entry.namespace for entry in entries if entry.reason is None}
+    there = {f"{prefix}{entry.name}" for entry in entries}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.named(
             "document.files_in", tenant=caller.tenant, agent=caller.agent, prefix=prefix, namespace=namespace
@@ -270,7 +271,7 @@ async def _gone(
             one
             for one in under
             if places.get(one.path, one.namespace) != one.namespace
-            or not os.path.lexists(root / one.path.removeprefix(prefix))
+            or (one.path not in there and not os.path.lexists(root / one.path.removeprefix(prefix)))
         )
 
     return await to_thread.run_sync(without_file)

@@ -52,7 +52,7 @@ def test_a_model_makes_one_text_of_two(ebbtide: Run, monkeypatch: pytest.MonkeyP
     planned = ebbtide("consolidate", "--by", "model", "--json").json
     assert [one["kept"] for one in planned["merges"]] == [None]
     [repeat] = [line for line in ebbtide("consolidate", "--by", "model").out.splitlines() if "--token" in line]
-    assert repeat.startswith("Repeat with --by model --token ")
+    assert repeat.startswith("  ebbtide consolidate --by model --token ")
     shown = ebbtide("consolidate", "--by", "model", "--token", "-", stdin=f"{repeat.split()[-1]}\n").out
     assert "2 in one" in shown
     assert planned["merges"][0]["text"] in shown.replace("\n", " ")

@@ -44,6 +44,29 @@ def test_what_is_not_utf_8_is_read_as_latin_1_and_told() -> None:
     assert look(b"plain\n" * 400_000 + b"\xfc").encoding == "cp1252"
 
 
+@pytest.mark.parametrize(
+    ("said", "encoding"),
+    [
+        ("日本語の文章です。漢字とかな", "shift_jis"), ("中文的文字在这里,外币汇率换算表", "gb18030"),
+        ("Паром отходит в семь часов утра", "cp1251"), ("Το πλοίο φεύγει στις επτά", "iso8859-7"),
+        ("한국어 문장입니다", "euc-kr"),
+    ],
+)  # fmt: skip
+def test_another_script_is_not_read_as_latin_1(said: str, encoding: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        look(said.encode(encoding))
+    assert (caught.value.reason, "UTF-8" in caught.value.message) == ("unreadable", True)
+    page = f'<!doctype html><meta charset="{encoding}"><p>{said}'
+    assert said in text(page.encode(encoding), "a.html")
+
+
+@pytest.mark.parametrize(
+    "said", ["Größenmaßstäbe: übermäßig schöne Öfen", "Où étaient-ils déjà allés ? À la forêt, là-bas", "äöü"]
+)
+def test_accents_are_read_as_latin_1(said: str) -> None:
+    assert text(said.encode("cp1252")) == said
+
+
 def test_the_encoding_that_a_page_declares() -> None:
     page = '<!doctype html><meta charset="iso-8859-2"><p>Łódź'.encode("iso-8859-2")
     assert look(page, "a.html").encoding == "iso8859-2"

@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(given: Sequence[str]) -> int:
     """The exit code of a command line whose errors have been shown."""
     try:
-        code = cli.main(common_last(given, cli), prog_name="ebbtide", standalone_mode=False)
+        code = cli.main(common_last(given, cli), prog_name="ebbtide", standalone_mode=False, obj=given)
     except (KeyboardInterrupt, click.Abort):
         report(Interrupted("Interrupted; nothing was stored."), given)
         return INTERRUPTED

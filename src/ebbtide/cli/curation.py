@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.door import confirming
 from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_store
-from ebbtide.cli.output import counted, line, paragraph, styled
+from ebbtide.cli.output import copyable, counted, line, paragraph
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,10 +33,10 @@ async def consolidate(memory: AsyncEbbtide, out: Output, by: str, token: str | N
     """
     confirmed = None if token is None else text_of(token, "token")
     done = await memory.consolidate(by=by, dry_run=token is None, token=confirmed, **tag_filter(scope))
-    out.answer(done, lambda console: show_consolidation(console, done, by))
+    out.answer(done, lambda console: show_consolidation(console, done))
 
 
-def show_consolidation(console: Console, done: Consolidation, by: str) -> None:
+def show_consolidation(console: Console, done: Consolidation) -> None:
     """Each merge in a line: what stays, and how many others say the same; then what is left, and why."""
     for one in done.merges:
         others = f"+{len(one.merged)}" if one.text is None else f"{len(one.merged)} in one"
@@ -46,8 +47,7 @@ def show_consolidation(console: Console, done: Consolidation, by: str) -> None:
         paragraph(console, (f"{done.waiting:,} more groups wait for another run.", "dim"))
     line(console, (f"{done.count:,} to merge" if done.dry_run else f"{done.count:,} merged", "bold green"))
     if done.dry_run and done.count:
-        # In one piece whatever the width, so that it can be copied; that of a model's texts is long.
-        console.print(styled((f"Repeat with --by {by} --token {done.token}", "dim")), soft_wrap=True)
+        copyable(console, "To merge it:", confirming(str(done.token)))
 
 
 @click.command(short_help="Repair what is derived from memories.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from ebbtide.errors import EbbtideError
 
-__all__ = ["as_called_here", "called"]
+__all__ = ["as_called_here", "called", "confirming"]
 
 Error = TypeVar("Error", bound="EbbtideError")
 
@@ -28,6 +29,13 @@ def called(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
         return parameter.opts[0]
     return (parameter.metavar or str(parameter.name).upper()).strip("[].…")
+
+
+def confirming(token: str) -> str:
+    """The command line that does what this one has shown: as it was typed, with the token of the look."""
+    typed = [word for word in click.get_current_context().obj if word != "--dry-run"]
+    end = typed.index("--") if "--" in typed else len(typed)
+    return shlex.join(["ebbtide", *typed[:end], "--token", token, *typed[end:]])
 
 
 def as_called_here(error: Error, command: click.Command) -> Error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.door import confirming
 from ebbtide.cli.options import (
     after_option,
     given_only,
@@ -18,7 +19,7 @@ from ebbtide.cli.options import (
     with_new_store,
     with_store,
 )
-from ebbtide.cli.output import counted, line, paragraph
+from ebbtide.cli.output import copyable, counted, line, paragraph
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.ingested import Ingested
 from ebbtide.read.gather import place_of
@@ -59,8 +60,8 @@ STANDARD_INPUT = "-"
 @click.option("--max-tokens", type=int, metavar="N", help="Tokens of a passage at most.  [default: 250]")
 @click.option("--include", multiple=True, metavar="GLOB", help="Of a folder, just such files.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Of a folder, no such files.")
-@click.option("--sync", is_flag=True, help="Show documents whose files are gone; with --token, forget them.")
-@click.option("--token", metavar="TOKEN", help="Forget what the look that gave this token saw.")
+@click.option("--sync", is_flag=True, help="Show what is gone of a folder; its --token forgets it.")
+@click.option("--token", metavar="TOKEN", help="With --sync: forget what the run that gave it has shown.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
 @click.option("--allow-pending", is_flag=True, help="Store even where the embedder fails.")
 @with_new_store
@@ -69,6 +70,9 @@ async def ingest(memory: AsyncEbbtide, out: Output, paths: tuple[str, ...], **op
 
     Another version of a file takes the place of the one before: only what is new in it is embedded, and what is gone
     from it is forgotten. Exit code 1 says that some file could not be read.
+
+    Documents whose files are gone from a folder stay. --sync shows them, forgets none, and prints the command with
+    a --token that does forget just these.
     """
     if not paths:
         raise InvalidInput("No path was given.", field="paths", remedy="Name files or folders, or - for a text.")
@@ -120,8 +124,8 @@ def show_ingested(console: Console, found: Ingested) -> None:
     counts = Counter(file.status for file in found.files)
     said = ", ".join(f"{counts[name]:,} {name}" for name in STYLES if counts[name])
     paragraph(console, f"{said or 'Nothing was found'}{', by a dry run' if found.dry_run else ''}.")
-    if found.token is not None:
-        paragraph(console, ("Forget what is gone within 15 minutes with --sync --token ", "dim"), found.token)
+    if found.token is not None and found.gone:
+        copyable(console, "Nothing of it was forgotten. To forget it, within 15 minutes:", confirming(found.token))
     elif len(forgotten) < len(found.gone):
         paragraph(
             console,

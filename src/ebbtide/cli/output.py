@@ -197,6 +197,12 @@ def paragraph(console: Console, *pieces: Piece) -> None:
     console.print(styled(*pieces))
 
 
+def copyable(console: Console, introduction: str, text: str) -> None:
+    """Print a text in one piece whatever the width, so that it can be copied, on a line of its own."""
+    paragraph(console, (introduction, "dim"))
+    console.print(styled("  ", text), soft_wrap=True)
+
+
 def styled(*pieces: Piece) -> Text:
     """Pieces of text, each plain or with its style, without anything that could steer a terminal."""
     from rich.text import Text

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.door import confirming
 from ebbtide.cli.options import (
     before_option,
     given_only,
@@ -19,7 +20,7 @@ from ebbtide.cli.options import (
     tag_filter,
     with_store,
 )
-from ebbtide.cli.output import counted, json_text, line, paragraph
+from ebbtide.cli.output import copyable, counted, json_text, line, paragraph
 from ebbtide.cli.transfers import whole_file
 from ebbtide.errors import InvalidInput
 
@@ -84,7 +85,7 @@ def show_forgetting(console: Console, found: Forgetting) -> None:
     if found.dry_run:
         paragraph(console, f"{found.count:,} would be forgotten.")
     if found.token is not None and found.count:
-        paragraph(console, ("Repeat within 15 minutes with --token ", "dim"), found.token)
+        copyable(console, "To forget it for good, within 15 minutes:", confirming(found.token))
     elif found.dry_run and found.count:
         paragraph(console, ("Repeat with the --id of each that is meant.", "dim"))
 

@@ -29,6 +29,8 @@ SUFFIXES: dict[str, Media] = {
 PIECE = 1 << 20
 LOOKED_AT = 65_536
 MOST_CONTROLS = 0.01
+# No language that Latin-1 is for has accents on more than so many of its letters.
+FEW_ACCENTS, MOST_ACCENTS = 12, 0.3
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -157,6 +159,10 @@ def encoding_of(head: bytes, media: Media, is_utf8: bool, warnings: list[str]) -
             return codecs.lookup(declared[1].decode("ascii")).name
         except (LookupError, UnicodeDecodeError):
             warnings.append("it names an encoding that there is not")
+    beyond_ascii = sum(byte >= 0x80 for byte in head)
+    if beyond_ascii >= FEW_ACCENTS and beyond_ascii > MOST_ACCENTS * len(head):
+        # Another script in an encoding of its own: read as Latin-1 it would be remembered as nonsense.
+        raise Unreadable("unreadable", "It is not UTF-8, and not Latin-1 by the look of it; convert it to UTF-8.")
     warnings.append("it is not UTF-8; read as Latin-1 (Windows-1252)")
     return "cp1252"
 
