@@ -71,6 +71,13 @@ def test_a_fact_is_no_news_of_the_memory_it_was_read_from(memory: Ebbtide) -> No
     assert fact.outcome in ("stored", "near_duplicate")
 
 
+def test_what_is_read_late_is_no_news_of_what_was_told_since(memory: Ebbtide) -> None:
+    early = memory.remember("We had lunch; Ann moved from Berlin to Oslo.").memory
+    late = memory.remember("Later on Ann moved to Rome, she said nothing else.").memory
+    assert "superseded" not in {fact.outcome for fact in memory.extract(ids=[early.id]).facts}
+    assert late.content in {one.content for one in memory.browse()}
+
+
 def test_the_move_of_the_readme_is_three_relations_however_often_it_is_read(memory: Ebbtide) -> None:
     for _ in range(2):
         memory.extract("Ann works at Acme. Ann moved from Berlin to Oslo in March 2023.")

@@ -216,6 +216,7 @@ UNRELATED: tuple[Pair, ...] = (
     ("Anna wohnte früher in Berlin.", "Anna ist nach Hamburg gezogen."),
     ("Anna wohnt in Hamburg.", "Anna wohnte früher in Berlin."),
     ("Paul habitait à Paris.", "Paul a déménagé à Lyon."),
+    ("Paul a habité à Paris.", "Paul a déménagé à Lyon."),
     ("Ana vivía antes en Lima.", "Ana se mudó a Quito."),
     ("王老师曾经住在上海。", "王老师现在住在北京。"),
     ("Le coiffeur de Paul est à Lyon, rue Mercière.", "Le médecin de Paul a déménagé à Villeurbanne."),

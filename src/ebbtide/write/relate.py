@@ -61,7 +61,11 @@ async def relate(engine: Engine, caller: Caller, batch: Batch, known: set[tuple[
         if relation and not (relation.kind == "conflict" and _of_one_text(batch, position, one)):
             found[position, one.place] = relation
     if engine.settings.find_updates:
-        news = [pair for pair in near if not _of_one_text(batch, pair[0], pair[1])]
+        news = [
+            (position, one, cosine)
+            for position, one, cosine in near
+            if not (_of_one_text(batch, position, one) or _told_later(batch, position, one))
+        ]
         found |= {(update.position, update.known.place): update for update in _updates(caller, batch, news, now)}
     properties_of = [position for position in fresh if _is_single_valued(batch.drafts[position])]
     same = await _same_property(engine, caller, batch, properties_of, now)
@@ -189,6 +193,14 @@ def _of_one_text(batch: Batch, position: int, known: Known) -> bool:
     if origin is None:
         return False
     return batch.origins[known.place] == origin if isinstance(known.place, int) else known.place in origin.sources
+
+
+def _told_later(batch: Batch, position: int, known: Known) -> bool:
+    """Whether a statement was told after what a draft is read from only now, so that the draft is no news of it."""
+    origin = batch.origins[position]
+    if origin is None or not origin.sources or isinstance(known.place, int):
+        return False
+    return (known.told_by or known.place) > max(origin.sources)
 
 
 def _says_the_same(draft: Checked, known: Known) -> bool:

@@ -24,7 +24,8 @@ RelationKind = Literal["near_duplicate", "conflict", "supersedes", "precedes"]
 class Known:
     """A statement that a draft is compared with: a live memory, or an earlier draft of the batch by its position.
 
-    `objects` are the names, as they are compared, of what it relates its subject to.
+    `told_by` is the latest memory that it was made from, and `objects` are the names, as they are compared, of what
+    it relates its subject to.
     """
 
     place: UUID | int
@@ -40,6 +41,7 @@ class Known:
     observed_at: datetime | None
     confirmed: bool = False
     turn: bool = False
+    told_by: UUID | None = None
     objects: Collection[str] = ()
 
     @classmethod

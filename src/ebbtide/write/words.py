@@ -79,14 +79,14 @@ COMPARING = _words("than als de del di da do que")
 # Verbs of what lasts, in the past; in Romance languages in that form which says that it did.
 PAST_STATES = _words(
     """
-    lived worked resided wohnte wohnten lebte lebten arbeitete arbeiteten habitait habitaient vivait vivaient
-    travaillait travaillaient vivía vivían trabajaba trabajaban abitava abitavano viveva vivevano lavorava lavoravano
-    morava moravam vivia viviam trabalhava trabalhavam woonde woonden werkte werkten жил жила жили работал работала
-    работали mieszkał mieszkała pracował pracowała
+    lived worked resided wohnte wohnten lebte lebten arbeitete arbeiteten gewohnt gelebt gearbeitet habité vécu
+    travaillé habitait habitaient vivait vivaient travaillait travaillaient vivía vivían trabajaba trabajaban abitava
+    abitavano viveva vivevano lavorava lavoravano morava moravam vivia viviam trabalhava trabalhavam woonde woonden
+    werkte werkten жил жила жили работал работала работали mieszkał mieszkała pracował pracowała
     """
 )
 # With the perfect or a beginning it lasts still: "has lived here since 2019".
-LASTING = _words("has have having 've since")
+LASTING = _words("has have having 've since seit depuis desde")
 # Forms of "be" and "have" in the past, behind which "until" says when that ended.
 PAST_AUXILIARIES = _words(
     "was were had war waren hatte hatten était étaient avait avaient era eran estaba estaban tenía tenían fue fueron"

@@ -43,7 +43,9 @@ WHERE n.similarity > v.least;
 -- What some memories say, and what decides between two that say different things. A passage of a document is no single statement, nor is
 -- the page of an entity.
 SELECT m.id, m.content, m.subject, m.predicate, m.valid_from, m.invalidated_at, m.importance, m.kind, m.user_id, m.speaker,
-       m.observed_at, m.maturity = 'confirmed' AS confirmed, m.chat_id IS NOT NULL AND m.sequence IS NOT NULL AS turn
+       m.observed_at, m.maturity = 'confirmed' AS confirmed, m.chat_id IS NOT NULL AND m.sequence IS NOT NULL AS turn,
+       (SELECT o.source_id FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = m.id
+        ORDER BY o.source_id DESC LIMIT 1) AS told_by
 FROM memory m WHERE {{standing}} AND m.id = ANY(%(ids)s::uuid[]) AND m.kind <> 'entity'
   AND NOT EXISTS (SELECT FROM passage p WHERE p.tenant_id = %(tenant)s AND p.memory_id = m.id);
 
