@@ -294,18 +294,25 @@ SELECT coalesce(
 -- name: turns_after
 -- The turns of conversations that come right after one that went, with their own vectors and those now before them. Several
 -- memories may share a place; each of them is a turn.
-WITH gone AS (SELECT * FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence))
+WITH following AS MATERIALIZED (
+    SELECT DISTINCT g.agent_id, g.chat_id, n.sequence
+    FROM unnest(%(agents)s::text[], %(chats)s::text[], %(sequences)s::integer[]) AS g(agent_id, chat_id, sequence)
+    CROSS JOIN LATERAL (
+        SELECT n.sequence FROM memory n
+        WHERE n.tenant_id = %(tenant)s AND n.agent_id = g.agent_id AND n.chat_id = g.chat_id AND n.sequence > g.sequence
+          AND n.embedding IS NOT NULL AND n.status = 'active'
+        ORDER BY n.sequence LIMIT 1) n)
 SELECT n.id, n.embedding, p.embedding
-FROM memory n
+FROM following f
+CROSS JOIN LATERAL (
+    SELECT n.id, n.embedding FROM memory n
+    WHERE n.tenant_id = %(tenant)s AND n.agent_id = f.agent_id AND n.chat_id = f.chat_id AND n.sequence = f.sequence
+      AND n.embedding IS NOT NULL AND n.status = 'active' OFFSET 0) n
 LEFT JOIN LATERAL (
-    SELECT b.sequence, b.embedding FROM memory b
-    WHERE b.tenant_id = %(tenant)s AND b.agent_id = n.agent_id AND b.chat_id = n.chat_id AND b.sequence < n.sequence
+    SELECT b.embedding FROM memory b
+    WHERE b.tenant_id = %(tenant)s AND b.agent_id = f.agent_id AND b.chat_id = f.chat_id AND b.sequence < f.sequence
       AND b.embedding IS NOT NULL AND b.status = 'active'
-    ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true
-WHERE n.tenant_id = %(tenant)s AND n.chat_id = ANY(%(chats)s::text[]) AND n.agent_id = ANY(%(agents)s::text[])
-  AND n.embedding IS NOT NULL AND n.status = 'active'
-  AND EXISTS (SELECT FROM gone WHERE gone.agent_id = n.agent_id AND gone.chat_id = n.chat_id AND gone.sequence < n.sequence
-                                 AND gone.sequence >= coalesce(p.sequence, -1));
+    ORDER BY b.sequence DESC, b.id DESC LIMIT 1) p ON true;
 
 -- name: clear_past_context
 -- Earlier images of later turns, and later turns that are put away, may have been made with one that went: what they mean in
