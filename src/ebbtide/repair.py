@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import numpy as np
-
 from ebbtide.checks import check_flag
 from ebbtide.curated import Reconciliation
 from ebbtide.govern.access import OPERATOR, requires
 from ebbtide.govern.audit import write as write_audit
-from ebbtide.write.context import in_context, set_context
+from ebbtide.write.context import in_context, is_same, set_context
 from ebbtide.write.pending import embed_pending
 from ebbtide.write.tokens import counts_of
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["reconcile"]
 
 PAGE = 500
-# Vectors are kept with half precision.
-LARGEST_ROUNDING = 2e-3
 FIRST = UUID(int=0)
 
 
@@ -123,7 +119,9 @@ async def _repair_context(engine: Engine, tenant: str, *, dry_run: bool) -> int:
     while True:
         async with engine.database.transaction(tenant) as transaction:
             rows = await transaction.named("curate.turns", tenant=tenant, after=after, limit=PAGE)
-            wrong = {row.id: right for row in rows if not _same(row.context_embedding, right := _in_light(row))}
+            wrong = {
+                row.id: right for row in rows if not is_same(_numbers(row.context_embedding), right := _in_light(row))
+            }
             if not dry_run:
                 await set_context(transaction, tenant, wrong)
         done += len(wrong)
@@ -137,7 +135,5 @@ def _in_light(row: Any) -> Any:
     return None if row.previous is None else in_context(row.embedding.to_numpy(), row.previous.to_numpy())
 
 
-def _same(stored: Any, right: Any) -> bool:
-    if stored is None or right is None:
-        return stored is None and right is None
-    return bool(np.allclose(stored.to_numpy(), right, atol=LARGEST_ROUNDING))
+def _numbers(vector: Any) -> Any:
+    return None if vector is None else vector.to_numpy()

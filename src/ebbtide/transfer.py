@@ -33,7 +33,7 @@ from ebbtide.read.scope import NARROWED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, records_seen
 from ebbtide.text import embedding_text, shown
 from ebbtide.types import Imported
-from ebbtide.write.context import set_context, with_context
+from ebbtide.write.context import set_context, with_context_here
 from ebbtide.write.naming import exported, naming_kept
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.places import write_places
@@ -246,10 +246,11 @@ async def _import_batch(
             await lock_graph(transaction, caller)
         await lock_chats(transaction, caller, _chats_without_places(embedded))
         await check_successors(transaction, caller, embedded)
-        rows: list[Row] = [one.row for one in embedded]
-        following: Mapping[UUID, Any] = {}
-        if embedding_count or rules.screens:
-            rows, following = await with_context(transaction, caller.tenant, caller.agent, rows)
+        brought = {one.id: one.row.context_embedding for one in embedded}
+        rows, following = await with_context_here(
+            transaction, caller.tenant, caller.agent, [one.row for one in embedded]
+        )
+        lost = {row.memory.id for row in rows if row.context_embedding is not brought[row.memory.id]}
         new = await insert(transaction, caller.tenant, engine.facts.text_search_configuration, rows)
         await set_context(transaction, caller.tenant, following)
         stored = [one for one in embedded if one.id in new]
@@ -258,7 +259,7 @@ async def _import_batch(
         await write_standings(transaction, caller, list(standing.items()), now)
         unplaced = [(one.id, one.chat, one.seq) for one in said if one.id not in standing]
         await note_turns(transaction, replace(caller, branch=None), unplaced)
-        await _insert_versions(engine, transaction, caller, stored)
+        await _insert_versions(engine, transaction, caller, stored, lost)
         await _insert_strength(transaction, caller, stored, now)
         existing = await _existing(transaction, caller, [one for one in embedded if one.id not in new], now)
         if existing:
@@ -405,8 +406,9 @@ def _text(row: Row) -> str:
 
 
 async def _insert_versions(
-    engine: Engine, transaction: Transaction, caller: Caller, stored: Sequence[Incoming]
+    engine: Engine, transaction: Transaction, caller: Caller, stored: Sequence[Incoming], lost: Collection[UUID]
 ) -> None:
+    """Store earlier images; those of memories that `lost` their turn before are not seen in the light of it either."""
     versions = [version for one in stored for version in one.versions]
     if versions:
         rows = [columns_of(version.row) | {"current_until": version.current_until.isoformat()} for version in versions]
@@ -416,7 +418,9 @@ async def _insert_versions(
             configuration=engine.facts.text_search_configuration,
             rows=json.dumps(rows, ensure_ascii=False),
             embeddings=as_halfvecs(version.row.embedding for version in versions),
-            context_embeddings=as_halfvecs(version.row.context_embedding for version in versions),
+            context_embeddings=as_halfvecs(
+                None if version.row.memory.id in lost else version.row.context_embedding for version in versions
+            ),
         )
 
 

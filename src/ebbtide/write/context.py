@@ -19,10 +19,21 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.write.rows import Row
 
-__all__ = ["PREVIOUS_SHARE", "in_context", "refresh_around", "refresh_following", "with_context"]
+__all__ = [
+    "PREVIOUS_SHARE",
+    "in_context",
+    "is_same",
+    "refresh_around",
+    "refresh_following",
+    "set_context",
+    "with_context",
+    "with_context_here",
+]
 
 # Measured on two-party chats; from .5 to 1 it makes little difference.
 PREVIOUS_SHARE = 0.7
+# Vectors are kept with half precision.
+LARGEST_ROUNDING = 2e-3
 
 
 def in_context(vector: NDArray[Any], previous: NDArray[Any]) -> NDArray[np.float32]:
@@ -82,6 +93,29 @@ async def with_context(
             ):
                 following[after[place][0]] = in_context(after[place][2], vector)
     return done, following
+
+
+async def with_context_here(
+    transaction: Transaction, tenant: str, agent: str, rows: Sequence[Row]
+) -> tuple[list[Row], dict[UUID, Any]]:
+    """As `with_context`, of rows that bring such vectors from elsewhere: one that is right here too stays as it is.
+
+    One that was made with a turn that did not come goes: that turn could be read out of it.
+    """
+    made, following = await with_context(
+        transaction, tenant, agent, [replace(row, context_embedding=None) for row in rows]
+    )
+    return [
+        given if is_same(given.context_embedding, one.context_embedding) else one
+        for given, one in zip(rows, made, strict=True)
+    ], following
+
+
+def is_same(stored: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
+    """Whether a vector is what it should be, as far as half precision can tell."""
+    if stored is None or right is None:
+        return stored is right
+    return bool(np.allclose(stored, right, atol=LARGEST_ROUNDING))
 
 
 def _sequence(row: Row) -> int:

@@ -36,8 +36,6 @@ def sift(incoming: Incoming, rules: RuleBook) -> Sifted:
     """The record after the rules on its namespaces. `drop` leaves out an earlier version alone, or the whole memory."""
     if not rules.screens:
         return Sifted(incoming)
-    # Made in the light of a turn that may not be there, or not as it was said: they are made anew from what is.
-    incoming = incoming.with_rows([replace(row, context_embedding=None) for row in incoming.rows])
     found = {row.memory.namespace: rules.on(row.memory.namespace).personal_data for row in incoming.rows}
     modes = [found[row.memory.namespace] for row in incoming.rows]
     held = [
