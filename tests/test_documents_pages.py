@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -41,14 +42,48 @@ def test_documents_come_in_pages(files: Ebbtide, size: int) -> None:
 
 
 def test_what_is_withheld_is_made_up_for(files: Ebbtide) -> None:
-    files.ingest(text="The gate.", name="a@example.com", namespace="vector.a")
+    files.policies.set("default", Policy(read=("vector.a", "vector.b"), write="vector.a", allow_write=True))
+    agent = files.as_agent("default", "memory:read,memory:write,memory:delete")
+    agent.ingest(text="The gate.", name="a@example.com", namespace="vector.a")
+    (named,) = (one for one in files.documents.list() if "@" in one.path)
     files.rules.add("vector.a", personal_data="drop")
-    assert [one.path for one in files.documents.list(namespaces="vector.a", limit=2)] == ["a.md", "z.md"]
+    assert [one.path for one in agent.documents.list(namespaces="vector.a", limit=2)] == ["a.md", "z.md"]
+    for call in (agent.documents.get, agent.documents.forget, lambda one: agent.documents.list(after=one)):
+        for one in (named.id, named.path):
+            with pytest.raises((NotFound, InvalidInput)):
+                call(one)
+    # The owner sees it by both ways, as it is stored, and can put it right.
+    assert named in files.documents.list()
+    assert files.documents.get(named.id).path == files.documents.get(named.path).path == "a@example.com"
+    files.rules.add("vector.a", personal_data="redact")
+    assert [one.path for one in agent.documents.list()] == ["a.md", "[EMAIL]", "z.md", "a.md", "z.md"]
+    assert agent.documents.get(named.id).path == "[EMAIL]"
+    assert files.documents.forget(named.id).count == 1
     files.policies.set("default", Policy(read=("vector.b",)))
     reader = files.as_agent("default", "memory:read")
     assert [one.path for one in in_pages(reader.documents.list, 1)] == ["a.md", "z.md"]
     with pytest.raises(NotFound):
         reader.documents.list(after=files.documents.list()[0].id)
+
+
+def test_a_folder_tells_a_policed_handle_of_no_name_that_is_withheld(
+    files: Ebbtide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "papers").mkdir()
+    for name in ("ana@example.com.md", "plan.md"):
+        (tmp_path / "papers" / name).write_text(f"The text of {name[:3]}.")
+    files.ingest("papers", namespace="vector.a")
+    for one in (tmp_path / "papers").iterdir():
+        one.unlink()
+    files.rules.add("vector.a", personal_data="drop")
+    files.policies.set("default", Policy(read=("vector.a",), write="vector.a", allow_write=True))
+    agent = files.as_agent("default", "memory:read,memory:write,memory:delete")
+    looked = agent.ingest("papers", namespace="vector.a", sync=True)
+    assert [one.path for one in looked.gone] == ["papers/plan.md"]
+    done = agent.ingest("papers", namespace="vector.a", sync=True, token=looked.token)
+    assert len(done.forgotten) == 1
+    assert [one.path for one in files.ingest("papers", namespace="vector.a").gone] == ["papers/ana@example.com.md"]
 
 
 def test_passages_come_in_pages(memory: Ebbtide) -> None:

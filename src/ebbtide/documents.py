@@ -257,24 +257,29 @@ async def _ingest_entries(
 async def _gone(
     engine: Engine, caller: Caller, root: Path, prefix: str, namespace: str, entries: Sequence[Entry]
 ) -> tuple[Document, ...]:
-    """The documents that came from a folder and whose files are there no more, or go to another namespace now."""
+    """The documents that came from a folder and whose files are there no more, or go to another namespace now.
+
+    As the caller may see them: what is withheld from it is not there.
+    """
     places = {f"{prefix}{entry.name}": entry.namespace for entry in entries if entry.reason is None}
     there = {f"{prefix}{entry.name}" for entry in entries}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rows = await transaction.named(
             "document.files_in", tenant=caller.tenant, agent=caller.agent, prefix=prefix, namespace=namespace
         )
+        rules = await rules_in(engine, transaction, caller.tenant)
     under = [document_from(row) for row in rows if is_readable(caller, row.namespace)]
 
-    def without_file() -> tuple[Document, ...]:
-        return tuple(
+    def without_file() -> list[Document]:
+        return [
             one
             for one in under
             if places.get(one.path, one.namespace) != one.namespace
             or (one.path not in there and not os.path.lexists(root / one.path.removeprefix(prefix)))
-        )
+        ]
 
-    return await to_thread.run_sync(without_file)
+    found = await to_thread.run_sync(without_file)
+    return tuple(made for one in found if (made := seen_document(caller, one, rules)) is not None)
 
 
 async def _synchronise(
@@ -314,14 +319,14 @@ async def list_documents(
     found: list[Document] = []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         rules = await rules_in(engine, transaction, caller.tenant)
-        last = None if last_id is None else await find_document(transaction, caller, last_id, None)
+        last = None if last_id is None else await find_document(transaction, caller, last_id, None, rules)
         while (lacking := limit + 1 - len(found)) > 0:
             rows = await transaction.named(
                 "document.list", **names, after_namespace=last.namespace if last else "",
                 after_path=last.path if last else "", limit=lacking,
             )  # fmt: skip
             page = [document_from(row) for row in rows]
-            found += [made for one in page if (made := shown_document(one, rules)) is not None]
+            found += [made for one in page if (made := seen_document(caller, one, rules)) is not None]
             if len(page) < lacking:
                 break
             last = page[-1]
@@ -333,8 +338,10 @@ def document_from(row: Any) -> Document:
     return Document(**row._asdict())
 
 
-def shown_document(document: Document, rules: RuleBook) -> Document | None:
-    """The document as the rules on personal data let its name be seen; None where it is withheld."""
+def seen_document(caller: Caller, document: Document, rules: RuleBook) -> Document | None:
+    """The document as the owner stored it, for a policed caller as the rules let its names be seen; None for not."""
+    if caller.access is None:
+        return document
     mode = mode_on(document.namespace, None, rules)
     path, title = name_shown(document.path, mode), name_shown(document.title, mode)
     if path is None or title is None:
@@ -356,13 +363,11 @@ async def get_document(
     check_whole(limit, "limit", 1, MOST_LISTED)
     last_id = None if after is None else parse_id(after, "after")
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        found = await find_document(transaction, caller, document, namespace)
         rules = await rules_in(engine, transaction, caller.tenant)
-        shown = found if caller.access is None else shown_document(found, rules)
-        if shown is None:
-            raise missing(document)
+        found = await find_document(transaction, caller, document, namespace, rules)
         passages = await _passages(engine, transaction, caller, found.id, limit, last_id)
     note_read(engine, caller, "documents.get", tuple(one.id for one in passages))
+    shown = seen_document(caller, found, rules) or found
     return shown.model_copy(update={"contents": tuple(passages), "next": passages.next})
 
 
@@ -402,9 +407,9 @@ async def _passages(
 
 
 async def find_document(
-    transaction: Transaction, caller: Caller, document: UUID | str, namespace: str | None
+    transaction: Transaction, caller: Caller, document: UUID | str, namespace: str | None, rules: RuleBook
 ) -> Document:
-    """The document of an id, or at a path.
+    """The document of an id, or at a path, as it is stored, if the caller may see it.
 
     Raises:
         InvalidInput: several namespaces have one at that path.
@@ -419,9 +424,9 @@ async def find_document(
         rows = await transaction.named("document.by_id", **whose, id=id_)
     else:
         rows = await transaction.named("document.by_path", **whose, path=check_text(document, "document", LONGEST_PATH))
-    found = [
-        document_from(row) for row in rows if namespace in (None, row.namespace) and is_readable(caller, row.namespace)
-    ]
+    placed = [document_from(row) for row in rows if namespace in (None, row.namespace)]
+    readable = [one for one in placed if is_readable(caller, one.namespace)]
+    found = [one for one in readable if seen_document(caller, one, rules) is not None]
     if len(found) > 1:
         names = ", ".join(one.namespace for one in found[:5])
         raise InvalidInput(
@@ -450,7 +455,8 @@ async def forget_document(
     """Forget a document with all its passages. See `AsyncDocuments.forget`."""
     now = engine.clock.now()
     async with engine.database.transaction(caller.tenant) as transaction:
-        found = await find_document(transaction, caller, document, namespace)
+        rules = await rules_in(engine, transaction, caller.tenant)
+        found = await find_document(transaction, caller, document, namespace, rules)
         check_changeable(caller, found.namespace, missing(document), deletes=True)
         await lock(transaction, caller.tenant)
         # Whoever is just reading the document loses the claim, and writes nothing of it any more.

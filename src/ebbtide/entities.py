@@ -11,6 +11,7 @@ from ebbtide.checks import check_texts, check_whole
 from ebbtide.errors import Conflict, InvalidInput, NotFound
 from ebbtide.govern.access import ADMIN, READ, WRITE, requires
 from ebbtide.govern.audit import write as write_audit
+from ebbtide.govern.personal import check_kept
 from ebbtide.graph import change
 from ebbtide.graph.check import check_name, check_type
 from ebbtide.graph.lookup import find
@@ -19,7 +20,7 @@ from ebbtide.graph.write import lock
 from ebbtide.identifiers import parse_id
 from ebbtide.knowledge import EntityChange, EntityPage
 from ebbtide.manage import note_read
-from ebbtide.read.graph import entities_seen, relations_seen
+from ebbtide.read.graph import entities_seen, mode_of_names, relations_seen
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import shown
@@ -223,6 +224,8 @@ async def split_entity(
         strange = min(await hidden_among(transaction, caller, ids), default=None)
         if strange is not None:
             raise change.not_mentioned(strange)
+        if called is not None:
+            check_kept(called, "name", await mode_of_names(engine, transaction, scope, found.id))
         return await change.split(transaction, caller, found.id, ids, names, called, now)
 
     return await _change(engine, caller, work)
@@ -235,6 +238,7 @@ async def add_entity_alias(engine: Engine, caller: Caller, entity: UUID | str, a
 
     async def work(transaction: Transaction, scope: Scope, now: datetime) -> EntityChange:
         found = await resolve_entity(engine, transaction, scope, entity)
+        check_kept(name, "alias", await mode_of_names(engine, transaction, scope, found.id))
         same = [one.id for one in await find(transaction, caller, [name])]
         seen = await entities_seen(engine, transaction, scope, same, owner=_is_owner(caller))
         called = [one.id for one in seen.values() if fold_name(one.name) == fold_name(name)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
 
-__all__ = ["entities_seen", "relations_seen"]
+__all__ = ["entities_seen", "mode_of_names", "relations_seen"]
 
 
 async def entities_seen(
@@ -61,6 +61,15 @@ async def entities_seen(
             confidence=confidence, facts=facts, page=page, created_at=created,
         )  # fmt: skip
     return {id_: seen[id_] for id_ in ids if id_ in seen}
+
+
+async def mode_of_names(engine: Engine, transaction: Transaction, scope: Scope, entity: UUID) -> str | None:
+    """What is done with personal data in names that a person gives an entity: what the mildest rule does where it is
+    mentioned, since that decides what is shown; None for keeping it."""
+    rules = await rules_in(engine, transaction, scope.caller.tenant)
+    rows = await transaction.all("graph.portraits", **scope.parameters(), ids=[entity], owner=True)
+    modes = [mode_on(namespace, None, rules) for row in rows for namespace in row[8] or ()]
+    return next((mode for mode in modes if mode in (None, "allow")), modes[0] if modes else None)
 
 
 def _freest(name: str, modes: Sequence[str | None]) -> str | None:
