@@ -46,7 +46,7 @@ def test_what_is_withheld_is_made_up_for(files: Ebbtide) -> None:
     agent = files.as_agent("default", "memory:read,memory:write,memory:delete")
     agent.ingest(text="The gate.", name="a@example.com", namespace="vector.a")
     (named,) = (one for one in files.documents.list() if "@" in one.path)
-    files.rules.add("vector.a", personal_data="drop")
+    rule = files.rules.add("vector.a", personal_data="drop")
     assert [one.path for one in agent.documents.list(namespaces="vector.a", limit=2)] == ["a.md", "z.md"]
     for call in (agent.documents.get, agent.documents.forget, lambda one: agent.documents.list(after=one)):
         for one in (named.id, named.path):
@@ -55,6 +55,8 @@ def test_what_is_withheld_is_made_up_for(files: Ebbtide) -> None:
     # The owner sees it by both ways, as it is stored, and can put it right.
     assert named in files.documents.list()
     assert files.documents.get(named.id).path == files.documents.get(named.path).path == "a@example.com"
+    assert rule.id is not None
+    files.rules.remove(rule.id)
     files.rules.add("vector.a", personal_data="redact")
     assert [one.path for one in agent.documents.list()] == ["a.md", "[EMAIL]", "z.md", "a.md", "z.md"]
     assert agent.documents.get(named.id).path == "[EMAIL]"
@@ -71,7 +73,7 @@ def test_a_folder_tells_a_policed_handle_of_no_name_that_is_withheld(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "papers").mkdir()
-    for name in ("ana@example.com.md", "plan.md"):
+    for name in ("ana@example.com (old).md", "plan.md"):
         (tmp_path / "papers" / name).write_text(f"The text of {name[:3]}.")
     files.ingest("papers", namespace="vector.a")
     for one in (tmp_path / "papers").iterdir():
@@ -83,7 +85,9 @@ def test_a_folder_tells_a_policed_handle_of_no_name_that_is_withheld(
     assert [one.path for one in looked.gone] == ["papers/plan.md"]
     done = agent.ingest("papers", namespace="vector.a", sync=True, token=looked.token)
     assert len(done.forgotten) == 1
-    assert [one.path for one in files.ingest("papers", namespace="vector.a").gone] == ["papers/ana@example.com.md"]
+    assert [one.path for one in files.ingest("papers", namespace="vector.a").gone] == [
+        "papers/ana@example.com (old).md"
+    ]
 
 
 def test_passages_come_in_pages(memory: Ebbtide) -> None:

@@ -265,7 +265,10 @@ async def undo_entity_change(engine: Engine, caller: Caller, change_id: UUID | s
     """Put back what a change did. See `AsyncEntities.undo`."""
     id_ = parse_id(change_id, "change_id")
 
-    async def work(transaction: Transaction, _scope: Scope, now: datetime) -> EntityChange:
+    async def work(transaction: Transaction, scope: Scope, now: datetime) -> EntityChange:
+        rows = await transaction.named("graph.changes_named", tenant=caller.tenant, agent=caller.agent, ids=[id_])
+        if not await _changes_seen(engine, transaction, scope, rows):
+            raise change.no_change(id_)
         return await change.undo(transaction, caller, id_, now)
 
     return await _change(engine, caller, work)
@@ -304,9 +307,30 @@ async def entity_changes(
     check_whole(limit, "limit", 1, MOST_LISTED)
     id_ = None if entity is None else parse_id(entity, "entity")
     last = LAST if after is None else parse_id(after, "after")
+    statement, found = "graph.changes" if id_ is None else "graph.changes_of", list[EntityChange]()
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        statement = "graph.changes" if id_ is None else "graph.changes_of"
-        rows = await transaction.named(
-            statement, tenant=caller.tenant, agent=caller.agent, entity=id_, after=last, limit=limit + 1
-        )
-    return page_of([trusted(EntityChange, **row._asdict()) for row in rows], limit, lambda one: one.id)
+        scope = make_scope(caller, engine.clock.now())
+        while (lacking := limit + 1 - len(found)) > 0:
+            rows = await transaction.named(
+                statement, tenant=caller.tenant, agent=caller.agent, entity=id_, after=last, limit=lacking
+            )
+            found += await _changes_seen(engine, transaction, scope, rows, of=id_)
+            if len(rows) < lacking:
+                break
+            last = rows[-1].id
+    return page_of(found, limit, lambda one: one.id)
+
+
+async def _changes_seen(
+    engine: Engine, transaction: Transaction, scope: Scope, rows: Sequence[Any], *, of: UUID | None = None
+) -> list[EntityChange]:
+    """Changes, or those `of` an entity, as their reader may see them: of what it may see, with no other one's id."""
+    if _is_owner(scope.caller):
+        return [trusted(EntityChange, **row._asdict()) for row in rows]
+    sides = {id_ for row in rows for id_ in (row.entity, row.counterpart) if id_ is not None}
+    seen = await entities_seen(engine, transaction, scope, list(sides))
+    return [
+        trusted(EntityChange, **{**row._asdict(), "counterpart": row.counterpart if row.counterpart in seen else None})
+        for row in rows
+        if row.entity in seen and of in (None, *seen)
+    ]

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from ebbtide.checks import check_flag
 from ebbtide.errors import Conflict, InvalidInput, ModelError, StaleRevision
-from ebbtide.govern.access import WRITE, requires
+from ebbtide.govern.access import WRITE, is_readable, requires
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import rules_in
 from ebbtide.govern.tenants import know_tenant
@@ -153,7 +153,8 @@ async def answers_seen(engine: Engine, caller: Caller, answers: list[Remembered]
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         hidden = await hidden_among(transaction, caller, [id_ for one in answers for id_ in one.related])
         known = [one.memory for one in answers if one.memory is not None and one.outcome in ("duplicate", "echo")]
-        shown = {one.id: one for one in await listed(engine, transaction, caller, known)}
+        readable = [one for one in known if is_readable(caller, one.namespace)]
+        shown = {one.id: one for one in await listed(engine, transaction, caller, readable)}
     ids = {one.id for one in known}
     return [
         one.model_copy(

@@ -224,7 +224,8 @@ class Memory(Spoken):
 class Remembered(Value):
     """What became of one draft: the outcome, the memory it led to, and warnings of what was left out or is personal.
 
-    `memory` is None where the draft was dropped for the personal data in it, and for an echo of what is not there.
+    `memory` is None where the draft was dropped for the personal data in it, for an echo of what is not there, and for
+    a duplicate of what a policed handle may not read.
     `related` are the memories that a near duplicate nearly repeats, that a conflict is with, or that were superseded
     because they hold from an earlier date.
     """

@@ -225,6 +225,15 @@ async def bring_name(
         await transaction.run("graph.set_removed", tenant=caller.tenant, aliases=ids, removed=True)
 
 
+def no_change(change_id: UUID) -> NotFound:
+    """What is said of a change that is not there, or that the caller may not see."""
+    return NotFound(
+        f"There is no change {change_id}.",
+        field="change_id",
+        remedy="List the changes of entities to see which there are.",
+    )
+
+
 async def undo(transaction: Transaction, caller: Caller, change_id: UUID, now: datetime) -> EntityChange:
     """Put back what a change did, as it was.
 
@@ -234,11 +243,7 @@ async def undo(transaction: Transaction, caller: Caller, change_id: UUID, now: d
     """
     row = await transaction.one("graph.change", tenant=caller.tenant, agent=caller.agent, id=change_id)
     if row is None:
-        raise NotFound(
-            f"There is no change {change_id}.",
-            field="change_id",
-            remedy="List the changes of entities to see which there are.",
-        )
+        raise no_change(change_id)
     id_, operation, entity, counterpart, before, created, undone, items = row
     if undone is not None:
         raise Conflict("The change was undone already.", field="change_id", remedy="Nothing is left to do.")

@@ -34,6 +34,14 @@ def body_hash(draft: Checked, caller: Caller) -> bytes:
     return hashlib.sha256(json.dumps(body, default=str, sort_keys=True).encode()).digest()
 
 
+def key_of(caller: Caller, key: str) -> str:
+    """What a key is stored by: a policed caller's is its own, so that it learns of no other's by a refusal."""
+    if caller.access is None:
+        return key
+    whose = json.dumps([key, caller.user, caller.task])
+    return f"policed {hashlib.sha256(whose.encode()).hexdigest()}"
+
+
 async def replay(engine: Engine, caller: Caller, checked: Sequence[Checked]) -> dict[int, Remembered]:
     """The first answers to the drafts whose idempotency keys were used before, by place.
 
@@ -48,15 +56,17 @@ async def replay(engine: Engine, caller: Caller, checked: Sequence[Checked]) -> 
         raise InvalidInput(
             "Two drafts carry the same idempotency key.", field="idempotency_key", remedy="Give each draft its own key."
         )
+    of = {key_of(caller, key): key for key in keys}
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         found = await transaction.all(
-            "remember.idempotent_answers", tenant=caller.tenant, agent=caller.agent, keys=list(keys)
+            "remember.idempotent_answers", tenant=caller.tenant, agent=caller.agent, keys=list(of)
         )
         ids = [row[2] for row in found if row[2] is not None]
         rows = await transaction.all("memory.by_ids", tenant=caller.tenant, agent=caller.agent, ids=ids)
     memories = {row[0]: memory_of(row) for row in rows}
     answers: dict[int, Remembered] = {}
-    for key, body, memory_id, outcome, warnings in found:
+    for stored, body, memory_id, outcome, warnings in found:
+        key = of[stored]
         if body != body_hash(checked[keys[key]], caller):
             raise IdempotencyMismatch(
                 f"The idempotency key {key!r} was used with another body.",
@@ -83,7 +93,7 @@ async def keep_answers(
             "remember.keep_answer",
             tenant=caller.tenant,
             agent=caller.agent,
-            key=draft.idempotency_key,
+            key=key_of(caller, draft.idempotency_key),
             body_hash=body,
             memory_id=None if answer.memory is None else answer.memory.id,
             outcome=answer.outcome,

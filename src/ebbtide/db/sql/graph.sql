@@ -230,6 +230,11 @@ SELECT c.id, c.operation, c.entity_id AS entity, c.counterpart_id AS counterpart
 FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.id < %(after)s::uuid
 ORDER BY c.id DESC LIMIT %(limit)s::integer;
 
+-- name: changes_named
+-- What was done to entities by hand, by the ids of the changes.
+{{done}}
+FROM entity_change c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.id = ANY(%(ids)s::uuid[]);
+
 -- name: changes_of
 -- What was done by hand that has to do with an entity, the newest first.
 {{done}}
