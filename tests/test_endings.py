@@ -65,7 +65,7 @@ def test_an_error_is_shown_alone(tmp_path: Path) -> None:
     ended = ran("memory.get('x')", tmp_path / "store")
     assert ended.returncode == 1
     assert ended.stderr.count("Traceback") == 1
-    assert ended.stderr.rstrip().endswith("Give it as it was shown, a UUID.")
+    assert ended.stderr.rstrip().endswith("made within a minute begin alike.")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -60,7 +60,11 @@ def parse_id(value: Any, field: str) -> UUID:
             return UUID(value)
     except ValueError:
         pass
-    raise InvalidInput(f"{field} is not an id: {shown(value)}.", field=field, remedy="Give it as it was shown, a UUID.")
+    raise InvalidInput(
+        f"{field} is not an id: {shown(value)}.",
+        field=field,
+        remedy="Give the whole UUID as it was shown: ids that were made within a minute begin alike.",
+    )
 
 
 def document_of(source: str | None) -> UUID | None:

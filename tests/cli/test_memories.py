@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import pytest
+from rich.console import Console
+
+from ebbtide import Ebbtide
+from ebbtide.cli.memories import show_list
 from ebbtide.types import Memory
 from tests.cli.conftest import Run
 
@@ -156,3 +162,14 @@ def test_a_memory_that_is_not_there(ebbtide: Run) -> None:
     for command in (("get",), ("history",), ("revise",), ("forget", "--expected-revision", "1")):
         ran = ebbtide(*command, NOBODY, *(["new"] if command == ("revise",) else []), "--json")
         assert (ran.code, ran.json["error"]["code"], ran.json["error"]["field"]) == (1, "not_found", "ID")
+
+
+@pytest.mark.parametrize("width", [80, 119, 120, 200])
+def test_a_list_shows_what_memories_say_on_a_terminal_of_any_width(memory: Ebbtide, width: int) -> None:
+    said = "The ferry leaves at seven in summer."
+    memory.remember(said, namespace="vector.team.a")
+    screen = io.StringIO()
+    console = Console(file=screen, width=width, force_terminal=True, color_system=None)
+    show_list(console, memory.browse())
+    lines = screen.getvalue().splitlines()
+    assert (len(lines), lines[-1].endswith(said)) == (2 if width < 120 else 1, True)

@@ -19,7 +19,7 @@ from ebbtide.cli.options import (
     with_new_store,
     with_store,
 )
-from ebbtide.cli.output import copyable, counted, line, paragraph
+from ebbtide.cli.output import copyable, counted, entry, line, paragraph
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.ingested import Ingested
 from ebbtide.read.gather import place_of
@@ -163,8 +163,8 @@ def show_documents(console: Console, found: list[Document]) -> None:
     """A line for each."""
     for one in found:
         unfinished = "" if one.complete else "  (incomplete: ingest it again)"
-        line(console, (f"{one.id}  ", "dim"), (one.namespace, "cyan"), f"  {one.path}",
-             (f"  {counted(one.passages, 'passage')}{unfinished}", "dim"))  # fmt: skip
+        passages = (f"  {counted(one.passages, 'passage')}{unfinished}", "dim")
+        entry(console, [(f"{one.id}  ", "dim"), (one.namespace, "cyan")], one.path, passages)
 
 
 @documents.command("get")

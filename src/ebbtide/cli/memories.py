@@ -20,7 +20,7 @@ from ebbtide.cli.options import (
     with_new_store,
     with_store,
 )
-from ebbtide.cli.output import json_text, line, paragraph
+from ebbtide.cli.output import entry, json_text, line, paragraph
 from ebbtide.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -116,8 +116,10 @@ def show_outcomes(console: Console, remembered: list[Remembered]) -> None:
     """A line for each memory, and one for each warning."""
     for one in remembered:
         kept = one.memory
-        told = (f"  {kept.id}  ", (kept.namespace, "cyan"), f"  {kept.content}") if kept is not None else ()
-        line(console, (one.outcome, "bold green"), *told)
+        if kept is None:
+            line(console, (one.outcome, "bold green"))
+        else:
+            entry(console, [(one.outcome, "bold green"), f"  {kept.id}  ", (kept.namespace, "cyan")], kept.content)
         for warning in one.warnings:
             paragraph(console, (f"  {warning}", "yellow"))
 
@@ -161,7 +163,7 @@ def show_list(console: Console, memories: list[Memory]) -> None:
     """A line for each memory."""
     for one in memories:
         written = f"{one.created_at:%Y-%m-%d}"
-        line(console, (f"{one.id}  {written}  ", "dim"), (one.namespace, "cyan"), f"  {one.content}")
+        entry(console, [(f"{one.id}  {written}  ", "dim"), (one.namespace, "cyan")], one.content)
 
 
 @click.command(short_help="Show every image of a memory, oldest first.")

@@ -31,6 +31,8 @@ Piece = str | tuple[str, str]
 
 # How wide a line may be where no terminal says so.
 PLAIN_WIDTH = 100
+# Where a line has room for an id, a namespace and a sentence.
+WIDE = 120
 REPORTS = 10
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -185,6 +187,15 @@ def line(console: Console, *pieces: Piece) -> None:
     """Print pieces of text as one line, cut at the console's width where it has one; line breaks become spaces."""
     made = styled(*map(unbroken, pieces))
     console.print(made, no_wrap=True, overflow=None if console.soft_wrap else "ellipsis")
+
+
+def entry(console: Console, about: Sequence[Piece], *said: Piece) -> None:
+    """Print what is known about one thing of a list, and what it says: in one line, or in two on a narrow terminal."""
+    if console.soft_wrap or console.width >= WIDE:
+        line(console, *about, "  ", *said)
+        return
+    line(console, *about)
+    line(console, "    ", *said)
 
 
 def unbroken(piece: Piece) -> Piece:

@@ -20,7 +20,7 @@ from ebbtide.cli.options import (
     tag_filter,
     with_store,
 )
-from ebbtide.cli.output import copyable, counted, json_text, line, paragraph
+from ebbtide.cli.output import copyable, counted, entry, json_text, line, paragraph
 from ebbtide.cli.transfers import whole_file
 from ebbtide.errors import InvalidInput
 
@@ -79,7 +79,7 @@ def refuse_place_as_filter(caller: Caller) -> None:
 def show_forgetting(console: Console, found: Forgetting) -> None:
     """A line for each memory that would go or went, and how to go on."""
     for one in found.candidates:
-        line(console, (f"{one.id}  ", "dim"), (one.namespace, "cyan"), f"  {one.excerpt}")
+        entry(console, [(f"{one.id}  ", "dim"), (one.namespace, "cyan")], one.excerpt)
     for receipt in found.receipts:
         line(console, ("forgotten", GOOD), f"  {receipt.id}  receipt {receipt.receipt_id}")
     if found.dry_run:
