@@ -454,7 +454,8 @@ class AsyncEbbtide(LifecycleVerbs, ExtractVerbs, ForgetVerbs, IngestVerbs, Curat
 
         Ids are kept, and a record that is there already is left alone, so an import can be repeated. Vectors of another
         model than the store's are made anew. Records go in by the thousand, a transaction each; `progress` is told the
-        number of the last line after each.
+        number of the last line after each. Entities come as they stand: what was merged, split or named by hand before
+        the export is not undone here change by change.
 
         Raises:
             InvalidInput: a line is not acceptable; the error names it and the field. Nothing of its thousand is stored.

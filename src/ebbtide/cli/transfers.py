@@ -33,7 +33,8 @@ __all__ = ["export", "import_"]
 async def import_(memory: AsyncEbbtide, out: Output, file: str | None) -> None:
     """Store the memories of the JSON Lines FILE, or of standard input: what `export` wrote, or objects with a content.
 
-    Ids are kept, and what is there already is left alone, so an import can be repeated.
+    Ids are kept, and what is there already is left alone, so an import can be repeated. Entities come as they stand:
+    what was merged, split or named by hand before the export cannot be undone here.
     """
     with ExitStack() as stack:
         lines = sys.stdin.buffer if file in (None, "-") else stack.enter_context(opened(file, "rb"))
