@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ebbtide import Ebbtide
+from ebbtide import AsyncEbbtide, Ebbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError, InvalidInput
 from ebbtide.models.fake import FakeEmbedder
@@ -298,3 +298,16 @@ def test_errors_say_nothing_of_what_is_stored(memory: Ebbtide) -> None:
         with pytest.raises(EbbtideError) as caught:
             ask(memory, query="4711", **arguments)
         assert "4711" not in str(caught.value)
+
+
+async def test_a_question_asked_before_stands_below_its_answer(async_memory: AsyncEbbtide) -> None:
+    chat = async_memory.scoped(chat="home")
+    await chat.remember_many(
+        [
+            {"content": "Where do I moor?", "kind": "message", "seq": 1, "speaker": "Ada"},
+            {"content": "I moor at pier 3.", "kind": "message", "seq": 2, "speaker": "Ada"},
+        ]
+    )
+    answer, question = await async_memory.recall("Where do I moor?")
+    assert (answer.content, question.content) == ("I moor at pier 3.", "Where do I moor?")
+    assert question.contributions["repeated_question"] < 0

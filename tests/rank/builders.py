@@ -86,6 +86,7 @@ def _arbitrary_listwise(columns: _Columns) -> ListwiseInputs:
         sequence=np.floor(columns.numbers(0, 6, missing=0.2)),
         speaker_matches=columns.flags(),
         is_question=columns.flags(),
+        repeats_query=columns.flags(),
         successor_index=columns.random.integers(-1, max(columns.count, 1), columns.count),
     )
 

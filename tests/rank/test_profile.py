@@ -71,6 +71,7 @@ def test_tide_defaults() -> None:
         "neighbours": {"previous": 0.5, "next": 0.2, "two_before": 0.2, "answered_question": 0.3},
         "named_speaker_boost": 1.5,
         "question_penalty": 0.85,
+        "repeated_question_penalty": 0.2,
         "asked_time_boost": 1.4,
         "asked_time_fade_days": 14.0,
         "latest_boost": 0.1,

@@ -117,6 +117,15 @@ def test_the_rules_multiply_in_turn() -> None:
     assert parts[0]["asked_time"] == pytest.approx(0.4 * 0.6375)
 
 
+def test_a_message_that_is_the_query_itself_is_no_answer_to_it() -> None:
+    said: dict[str, Any] = {"lexical": [2.0] * 3, "lexical_maximum": 4.0}
+    asks: dict[str, Any] = {"is_question": [False, True, True], "repeats_query": [False, True, False]}
+    values, parts = tide([0.5, 0.95, 0.949], **asks, **said)
+    assert values == pytest.approx([0.25, 0.25 * 0.85 * 0.2, 0.75 * 0.85])
+    assert [part["repeated_question"] for part in parts] == pytest.approx([0, -0.8 * 0.85 * 0.25, 0])
+    assert "repeated_question" not in tide([0.9], is_question=[True])[1][0]
+
+
 def test_the_boost_of_an_asked_time_fades_over_two_weeks() -> None:
     values, _ = tide([0.5] * 5, days_after_asked=[0.0, 7.0, 14.0, 30.0, math.inf])
     assert values == pytest.approx([0.7, 0.6, 0.5, 0.5, 0.5])
@@ -128,6 +137,7 @@ def test_each_rule_has_a_setting_that_switches_it_off() -> None:
     off = TideParameters(
         named_speaker_boost=1,
         question_penalty=1,
+        repeated_question_penalty=1,
         asked_time_boost=1,
         latest_boost=0,
         namespace_bonuses=False,

@@ -51,7 +51,7 @@ def test_the_score_of_words_is_the_sum_of_their_ranks(
     terms = Terms(tuple(words[:count]))
     asked = make_scope(Caller("default", "default"), START).parameters() | {
         "terms": text_array(terms.queries), "idfs": plain_array(idfs[:count]), "any_term": terms.any, "rows": 1_000,
-        "vector": None, "context_weight": 0.0, "speaker": None, "ruled": False, "timed": False,
+        "vector": None, "context_weight": 0.0, "speaker": None, "question": "", "ruled": False, "timed": False,
     }  # fmt: skip
     found = {row[0]: row[4] for row in owner.execute(statement("recall.exact" + ending), asked)}
     expected = dict(owner.execute(EXPECTED, asked).fetchall())

@@ -46,6 +46,7 @@ FULL_TEXT = Profile(
         neighbours=LexicalNeighbours(previous=0.0, next=0.0, two_before=0.0, answered_question=0.0),
         named_speaker_boost=1.0,
         question_penalty=1.0,
+        repeated_question_penalty=1.0,
         asked_time_boost=1.0,
         latest_boost=0.0,
         namespace_bonuses=False,

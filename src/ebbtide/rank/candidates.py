@@ -61,6 +61,7 @@ class ListwiseInputs:
         sequence: its position there, a whole number, NaN outside a conversation.
         speaker_matches: the query names exactly one person and this memory is theirs.
         is_question: the memory is a message that ends in a question mark.
+        repeats_query: the memory is such a message and the query itself, but for case; None where none is.
         asks_for_latest: the query is about the present: "now", "latest", "currently".
         successor_index: position among the candidates of the memory that superseded this one, -1 for none.
     """
@@ -73,6 +74,7 @@ class ListwiseInputs:
     sequence: Floats | None = None
     speaker_matches: Booleans | None = None
     is_question: Booleans | None = None
+    repeats_query: Booleans | None = None
     asks_for_latest: bool = False
     successor_index: Integers | None = None
 

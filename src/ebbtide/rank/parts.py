@@ -256,6 +256,7 @@ class TideParameters(Part):
         neighbours: smoothing of the lexical score within a conversation.
         named_speaker_boost: factor for memories of the one person whom the query names.
         question_penalty: factor for a message that only asks.
+        repeated_question_penalty: factor for one that is the query itself, asked before; nor does its nearness count.
         asked_time_boost: factor for memories of the time that the query asks about.
         asked_time_fade_days: for how many days after a day or a week that a query names the boost fades out, since one
             tells of it then; 0 for none.
@@ -276,6 +277,7 @@ class TideParameters(Part):
     neighbours: LexicalNeighbours = LexicalNeighbours()
     named_speaker_boost: NonNegative = 1.5
     question_penalty: NonNegative = 0.85
+    repeated_question_penalty: NonNegative = 0.2
     asked_time_boost: NonNegative = 1.4
     asked_time_fade_days: NonNegative = 14.0
     latest_boost: NonNegative = 0.1

@@ -11,7 +11,7 @@ import numpy as np
 from ebbtide.rank.candidates import Floats
 from ebbtide.rank.parts import TideParameters
 from ebbtide.rank.profile import Profile
-from ebbtide.rank.tide import GRAPH, NAMES
+from ebbtide.rank.tide import NAMES, STEPS_OF_SOME
 
 __all__ = ["REPLAYED", "readings_of", "replayed", "signature_of"]
 
@@ -138,7 +138,7 @@ def _listwise_readings(tide: TideParameters, columns: dict[str, Floats]) -> Floa
     for name, effect in _effects(tide).items():
         read.append(_share(columns[name], effect * running, hidden=effect == 0))
         running = running + columns[name]
-    after = columns["supersession"] + columns.get(GRAPH, np.zeros(len(running)))
+    after = columns["supersession"] + sum(columns[name] for name in STEPS_OF_SOME if name in columns)
     read.append(np.where((running == 0) & (after != 0), np.nan, 1.0 + _share(after, running)))
     return np.stack(read, axis=1)
 

@@ -25,7 +25,9 @@ NAMES = (
     "supersession",
 )
 
-GRAPH = "graph"
+REPEATED_QUESTION, GRAPH = "repeated_question", "graph"
+STEPS_OF_SOME = (REPEATED_QUESTION, GRAPH)
+"""The columns that only some lists have, behind those of `NAMES`."""
 
 # Further apart than any two positions in one conversation, so that its ends never touch the next one's.
 POSITIONS_PER_CHAT = 2**40
@@ -37,7 +39,8 @@ OFFSET_ROWS = np.arange(len(OFFSETS))[:, np.newaxis]
 
 
 def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Values (n,), contributions (n, 9) that sum to them, and the names of the columns; 10 of them after a walk.
+    """Values (n,), contributions (n, 9) that sum to them, and the names of the columns; more where a message is the
+    query itself, and after a walk.
 
     `S = w_d · scaled(q·v + c · q·context) + w_l · min(L' / Σ idf, cap)`, then times the boosts that apply, each
     credited with what it adds; then a successor takes the score of what it superseded, where that is higher; and what
@@ -46,20 +49,27 @@ def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[
     """
     count = len(candidates)
     inputs = candidates.listwise or ListwiseInputs(lexical=np.zeros(count), lexical_maximum=0.0)
-    dense = parameters.dense_weight * scale_to_range(_dense(parameters, candidates, inputs))
+    nearness, repeats = _dense(parameters, candidates, inputs), inputs.repeats_query
+    if repeats is not None:
+        # As near as nothing else is, the query itself would make all others look far.
+        nearness = np.where(repeats, np.nan, nearness)
+    dense = parameters.dense_weight * scale_to_range(nearness)
     own, smoothed = _lexical(parameters, inputs)
     values = dense + smoothed
     columns, nothing = [dense, own, smoothed - own], np.zeros(count)
     for multiplier in _multipliers(parameters, candidates, inputs):
         columns.append(nothing if multiplier is None else values * (multiplier - 1.0))
         values = values if multiplier is None else values + columns[-1]
+    more: dict[str, Floats] = {}
+    if repeats is not None:
+        more[REPEATED_QUESTION] = np.where(repeats, values * (parameters.repeated_question_penalty - 1.0), 0.0)
+        values = values + more[REPEATED_QUESTION]
     settled = _supersede(parameters, values, candidates.superseded, inputs.successor_index)
     columns.append(nothing if settled is values else settled - values)
-    if candidates.linked is None:
-        return settled, np.array(columns).T, NAMES
-    lifted = lift(settled, candidates.linked, weight=parameters.graph_weight, place=parameters.graph_place)
-    columns.append(lifted - settled)
-    return lifted, np.array(columns).T, (*NAMES, GRAPH)
+    if candidates.linked is not None:
+        lifted = lift(settled, candidates.linked, weight=parameters.graph_weight, place=parameters.graph_place)
+        more[GRAPH], settled = lifted - settled, lifted
+    return settled, np.array([*columns, *more.values()]).T, (*NAMES, *more)
 
 
 def scale_to_range(values: Floats) -> Floats:

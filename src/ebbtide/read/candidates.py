@@ -40,7 +40,7 @@ WIDTH = LISTWISE_COLUMNS + WEIGHED_COLUMNS
 MARKS, SUPERSEDED_BY = 3, 5
 
 # The bits of a row's marks: which arm found it, as the code of its source, and what holds of it.
-FOUND_BY, SUPERSEDED, SPEAKS, ASKS = 3, 4, 8, 16
+FOUND_BY, SUPERSEDED, SPEAKS, ASKS, REPEATS = 3, 4, 8, 16, 32
 
 # In a large scope the best rows of each arm bring the turns around them along.
 ADJACENT_TURNS = 20
@@ -109,6 +109,7 @@ def parameters_of(
         "rows": max(settings.candidate_rows, profile.limit),
         "adjacent": ADJACENT_TURNS if tide is not None else 0,
         "speaker": question.named[0] if len(question.named) == 1 else None,
+        "question": question.asked.strip(),
         "ruled": bool(search.rules),
         "weighs_decay": profile.weighs_decay,
         "timed": question.window is not None,
@@ -172,6 +173,7 @@ def build(rows: Sequence[Sequence[Any]], search: Search, lexical_maximum: float)
         sequence=np.array(sequence, dtype=np.float64),
         speaker_matches=marks & SPEAKS != 0 if len(question.named) == 1 else None,
         is_question=marks & ASKS != 0,
+        repeats_query=repeats if (repeats := marks & REPEATS != 0).any() else None,
         asks_for_latest=question.latest,
         successor_index=positions_of(successors, ids),
     )

@@ -136,7 +136,7 @@ CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN f
 -- fragment: row_marks
 -- What holds of a row or does not, as bits of one number: a column costs more than what it says.
 + CASE WHEN m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE THEN 4 ELSE 0 END
-+ CASE WHEN m.speaker = %(speaker)s::text THEN 8 ELSE 0 END + CASE WHEN m.asks THEN 16 ELSE 0 END
++ CASE WHEN m.speaker = %(speaker)s::text THEN 8 ELSE 0 END + CASE WHEN NOT m.asks THEN 0 WHEN lower(m.content) = lower(%(question)s) THEN 48 ELSE 16 END
 
 -- fragment: row_columns
 m.superseded_by, m.chat_id, m.sequence, date_part('epoch', m.created_at) AS created_at,
