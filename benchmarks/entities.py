@@ -24,7 +24,7 @@ from ebbtide.models.fake import FakeEmbedder
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 ENTITIES = 100_000
 BATCH = 5_000

@@ -20,7 +20,7 @@ from ebbtide.govern.rules import RuleBook
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.rank.presets import PRESETS
 from ebbtide.read.personal import shown
-from ebbtide.types import Memory
+from ebbtide.types.memory import Memory
 
 BATCH = 1_000
 SCOPE = 10_000

@@ -13,7 +13,7 @@ from ebbtide.errors import InvalidInput, ModelInvalid, ModelUnavailable
 from ebbtide.models.chat import ChatModel
 from ebbtide.models.intents import HttpIntentModel, create_intent_model
 from ebbtide.rank.strategies import STRATEGIES
-from ebbtide.types import INTENTS, Intent, Trace
+from ebbtide.types.recall import INTENTS, Intent, Trace
 from tests.conftest import Opener
 from tests.models.endpoint import Endpoint, Reply, serve
 from tests.stores import SETTINGS

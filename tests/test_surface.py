@@ -125,7 +125,7 @@ def test_a_type_error_of_the_engine_stays_what_it_is(memory: Ebbtide, monkeypatc
     async def broken(*_: Any, **__: Any) -> None:
         raise TypeError("browse() is broken")
 
-    monkeypatch.setattr("ebbtide.manage.browse", broken)
+    monkeypatch.setattr("ebbtide.paths.manage.browse", broken)
     with pytest.raises(TypeError, match=r"^browse\(\) is broken$"):
         memory.browse()
 

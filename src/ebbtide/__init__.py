@@ -7,11 +7,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ebbtide.blocking import Ebbtide
-    from ebbtide.blocks import ContextBlock, Engagement, Omission
-    from ebbtide.conversation import Branch, Chat, Episode, Turn
-    from ebbtide.curated import Consolidation, MarkdownExport, Merge, Reconciliation
     from ebbtide.errors import EbbtideError
-    from ebbtide.evidence import (
+    from ebbtide.govern.policies import EffectivePolicy, Policy
+    from ebbtide.handle import AsyncEbbtide
+    from ebbtide.rank.curve import recall_probability
+    from ebbtide.rank.fusion import reciprocal_rank_fusion
+    from ebbtide.rank.profile import Profile
+    from ebbtide.rank.relevance import Relevance, relevance
+    from ebbtide.rank.tuned import Tuned, TuneScores
+    from ebbtide.read.decompose import decompose
+    from ebbtide.read.intent import Classification, classify
+    from ebbtide.read.where import Filter, where
+    from ebbtide.settings import Settings
+    from ebbtide.types.base import Page
+    from ebbtide.types.context import ContextBlock, Engagement, Omission
+    from ebbtide.types.curation import Consolidation, MarkdownExport, Merge, Reconciliation
+    from ebbtide.types.documents import Document, Ingested, IngestedFile, Passage
+    from ebbtide.types.episodes import Branch, Chat, Episode, Turn
+    from ebbtide.types.evidence import (
         AuditCheck,
         AuditEntry,
         Candidate,
@@ -22,48 +35,12 @@ if TYPE_CHECKING:
         Receipt,
         ReceiptCheck,
     )
-    from ebbtide.findings import Extracted, Extraction, Found, Mentioned, Rejected
-    from ebbtide.govern.policies import EffectivePolicy, Policy
-    from ebbtide.handle import AsyncEbbtide
-    from ebbtide.ingested import Document, Ingested, IngestedFile, Passage
-    from ebbtide.knowledge import (
-        Entity,
-        EntityChange,
-        EntityPage,
-        GraphPath,
-        Named,
-        Neighbourhood,
-        Related,
-        Relation,
-    )
-    from ebbtide.rank.curve import recall_probability
-    from ebbtide.rank.fusion import reciprocal_rank_fusion
-    from ebbtide.rank.profile import Profile
-    from ebbtide.rank.relevance import Relevance, relevance
-    from ebbtide.rank.tuned import Tuned, TuneScores
-    from ebbtide.read.decompose import decompose
-    from ebbtide.read.intent import Classification, classify
-    from ebbtide.read.where import Filter, where
-    from ebbtide.routed import Routing
-    from ebbtide.settings import Settings
-    from ebbtide.types import (
-        Dispute,
-        Draft,
-        Explanation,
-        Hit,
-        Imported,
-        Job,
-        Memory,
-        Recall,
-        Remembered,
-        Rule,
-        RuledHit,
-        RulePreview,
-        TagFilter,
-        Trace,
-        Version,
-    )
-    from ebbtide.values import Page
+    from ebbtide.types.extraction import Extracted, Extraction, Found, Mentioned, Rejected
+    from ebbtide.types.graph import Entity, EntityChange, EntityPage, GraphPath, Named, Neighbourhood, Related, Relation
+    from ebbtide.types.jobs import Job
+    from ebbtide.types.memory import Dispute, Draft, Imported, Memory, Remembered, Version
+    from ebbtide.types.recall import Explanation, Hit, Recall, Routing, TagFilter, Trace
+    from ebbtide.types.rules import Rule, RuledHit, RulePreview
 
 __all__ = [
     "AsyncEbbtide",
@@ -143,71 +120,71 @@ __all__ = [
 # Where each public name lives. It is fetched when it is first asked for: importing the package alone costs nothing.
 _HOMES = {
     "AsyncEbbtide": "ebbtide.handle",
-    "AuditCheck": "ebbtide.evidence",
-    "AuditEntry": "ebbtide.evidence",
-    "Branch": "ebbtide.conversation",
-    "Candidate": "ebbtide.evidence",
-    "Chat": "ebbtide.conversation",
+    "AuditCheck": "ebbtide.types.evidence",
+    "AuditEntry": "ebbtide.types.evidence",
+    "Branch": "ebbtide.types.episodes",
+    "Candidate": "ebbtide.types.evidence",
+    "Chat": "ebbtide.types.episodes",
     "Classification": "ebbtide.read.intent",
-    "Consolidation": "ebbtide.curated",
-    "ContextBlock": "ebbtide.blocks",
-    "Dispute": "ebbtide.types",
-    "Document": "ebbtide.ingested",
-    "Draft": "ebbtide.types",
+    "Consolidation": "ebbtide.types.curation",
+    "ContextBlock": "ebbtide.types.context",
+    "Dispute": "ebbtide.types.memory",
+    "Document": "ebbtide.types.documents",
+    "Draft": "ebbtide.types.memory",
     "Ebbtide": "ebbtide.blocking",
     "EbbtideError": "ebbtide.errors",
     "EffectivePolicy": "ebbtide.govern.policies",
-    "Engagement": "ebbtide.blocks",
-    "Entity": "ebbtide.knowledge",
-    "EntityChange": "ebbtide.knowledge",
-    "EntityPage": "ebbtide.knowledge",
-    "Episode": "ebbtide.conversation",
-    "Erasure": "ebbtide.evidence",
-    "Explanation": "ebbtide.types",
-    "Extracted": "ebbtide.findings",
-    "Extraction": "ebbtide.findings",
+    "Engagement": "ebbtide.types.context",
+    "Entity": "ebbtide.types.graph",
+    "EntityChange": "ebbtide.types.graph",
+    "EntityPage": "ebbtide.types.graph",
+    "Episode": "ebbtide.types.episodes",
+    "Erasure": "ebbtide.types.evidence",
+    "Explanation": "ebbtide.types.recall",
+    "Extracted": "ebbtide.types.extraction",
+    "Extraction": "ebbtide.types.extraction",
     "Filter": "ebbtide.read.where",
-    "Forgetting": "ebbtide.evidence",
-    "Found": "ebbtide.findings",
-    "GraphPath": "ebbtide.knowledge",
-    "Hit": "ebbtide.types",
-    "Hold": "ebbtide.evidence",
-    "Imported": "ebbtide.types",
-    "Ingested": "ebbtide.ingested",
-    "IngestedFile": "ebbtide.ingested",
-    "Job": "ebbtide.types",
-    "MarkdownExport": "ebbtide.curated",
-    "Memory": "ebbtide.types",
-    "Mentioned": "ebbtide.findings",
-    "Merge": "ebbtide.curated",
-    "Named": "ebbtide.knowledge",
-    "Neighbourhood": "ebbtide.knowledge",
-    "Omission": "ebbtide.blocks",
-    "Page": "ebbtide.values",
-    "Passage": "ebbtide.ingested",
+    "Forgetting": "ebbtide.types.evidence",
+    "Found": "ebbtide.types.extraction",
+    "GraphPath": "ebbtide.types.graph",
+    "Hit": "ebbtide.types.recall",
+    "Hold": "ebbtide.types.evidence",
+    "Imported": "ebbtide.types.memory",
+    "Ingested": "ebbtide.types.documents",
+    "IngestedFile": "ebbtide.types.documents",
+    "Job": "ebbtide.types.jobs",
+    "MarkdownExport": "ebbtide.types.curation",
+    "Memory": "ebbtide.types.memory",
+    "Mentioned": "ebbtide.types.extraction",
+    "Merge": "ebbtide.types.curation",
+    "Named": "ebbtide.types.graph",
+    "Neighbourhood": "ebbtide.types.graph",
+    "Omission": "ebbtide.types.context",
+    "Page": "ebbtide.types.base",
+    "Passage": "ebbtide.types.documents",
     "Policy": "ebbtide.govern.policies",
     "Profile": "ebbtide.rank.profile",
-    "Provenance": "ebbtide.evidence",
-    "Recall": "ebbtide.types",
-    "Receipt": "ebbtide.evidence",
-    "ReceiptCheck": "ebbtide.evidence",
-    "Reconciliation": "ebbtide.curated",
-    "Rejected": "ebbtide.findings",
-    "Related": "ebbtide.knowledge",
-    "Relation": "ebbtide.knowledge",
+    "Provenance": "ebbtide.types.evidence",
+    "Recall": "ebbtide.types.recall",
+    "Receipt": "ebbtide.types.evidence",
+    "ReceiptCheck": "ebbtide.types.evidence",
+    "Reconciliation": "ebbtide.types.curation",
+    "Rejected": "ebbtide.types.extraction",
+    "Related": "ebbtide.types.graph",
+    "Relation": "ebbtide.types.graph",
     "Relevance": "ebbtide.rank.relevance",
-    "Remembered": "ebbtide.types",
-    "Routing": "ebbtide.routed",
-    "Rule": "ebbtide.types",
-    "RulePreview": "ebbtide.types",
-    "RuledHit": "ebbtide.types",
+    "Remembered": "ebbtide.types.memory",
+    "Routing": "ebbtide.types.recall",
+    "Rule": "ebbtide.types.rules",
+    "RulePreview": "ebbtide.types.rules",
+    "RuledHit": "ebbtide.types.rules",
     "Settings": "ebbtide.settings",
-    "TagFilter": "ebbtide.types",
-    "Trace": "ebbtide.types",
+    "TagFilter": "ebbtide.types.recall",
+    "Trace": "ebbtide.types.recall",
     "TuneScores": "ebbtide.rank.tuned",
     "Tuned": "ebbtide.rank.tuned",
-    "Turn": "ebbtide.conversation",
-    "Version": "ebbtide.types",
+    "Turn": "ebbtide.types.episodes",
+    "Version": "ebbtide.types.memory",
     "classify": "ebbtide.read.intent",
     "decompose": "ebbtide.read.decompose",
     "recall_probability": "ebbtide.rank.curve",

@@ -32,10 +32,10 @@ from ebbtide.groups.relations import AsyncRelations
 from ebbtide.groups.rules import AsyncRules
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.models.protocols import Embedder, Reranker
+from ebbtide.paths.transfer import export_pages
 from ebbtide.portal import LoopThread
 from ebbtide.settings import Settings
-from ebbtide.transfer import export_pages
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 
 __all__ = [
     "Audit", "Conflicts", "Documents", "Ebbtide", "Entities", "Episodes", "Fading", "Holds", "Jobs", "Policies",

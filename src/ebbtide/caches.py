@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-from ebbtide.types import Intent
+from ebbtide.types.recall import Intent
 
 __all__ = [
     "Access",

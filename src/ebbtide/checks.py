@@ -20,7 +20,7 @@ from ebbtide.text import shown, shows_all
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = [
     "LONGEST_ID",

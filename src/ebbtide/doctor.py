@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.opening import Store
-    from ebbtide.types import Caller, Job
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.jobs import Job
 
 __all__ = ["Check", "examine"]
 

@@ -10,13 +10,9 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from ebbtide import context as contexts
-from ebbtide import explain as explanations
-from ebbtide import manage, transfer
 from ebbtide import recall as recalls
 from ebbtide import remember as writes
 from ebbtide.arguments import check_opened, plainly_refusing
-from ebbtide.blocks import ContextBlock, Style
 from ebbtide.checks import check_caller
 from ebbtide.clock import Clock
 from ebbtide.errors import Forbidden, InvalidInput
@@ -38,24 +34,20 @@ from ebbtide.groups.profiles import AsyncProfiles
 from ebbtide.groups.receipts import AsyncReceipts
 from ebbtide.groups.relations import AsyncRelations
 from ebbtide.groups.rules import AsyncRules
-from ebbtide.knowledge import Named, Related
 from ebbtide.models.protocols import Embedder, Reranker
 from ebbtide.opening import Store
+from ebbtide.paths import context as contexts
+from ebbtide.paths import explain as explanations
+from ebbtide.paths import manage, transfer
 from ebbtide.rank.profile import Profile
 from ebbtide.read.where import Filter
 from ebbtide.settings import Settings
-from ebbtide.types import (
-    Caller,
-    Draft,
-    Explanation,
-    Imported,
-    Memory,
-    Recall,
-    Remembered,
-    TagFilter,
-    Version,
-)
-from ebbtide.values import Page
+from ebbtide.types.base import Page
+from ebbtide.types.caller import Caller
+from ebbtide.types.context import ContextBlock, Style
+from ebbtide.types.graph import Named, Related
+from ebbtide.types.memory import Draft, Imported, Memory, Remembered, Version
+from ebbtide.types.recall import Explanation, Recall, TagFilter
 
 __all__ = ["AsyncEbbtide"]
 

@@ -37,7 +37,8 @@ from ebbtide.read.search import Search
 from ebbtide.read.searched import Chosen, Searched
 from ebbtide.read.seen import without_hidden
 from ebbtide.read.words import read_words
-from ebbtide.types import Recall, trusted
+from ebbtide.types.base import trusted
+from ebbtide.types.recall import Recall
 from ebbtide.write.context import refresh_around
 from ebbtide.write.rows import memory_of
 
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.read.candidates import Found
-    from ebbtide.types import Caller, Intent, Kind, Memory, Rule
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Kind, Memory
+    from ebbtide.types.recall import Intent
+    from ebbtide.types.rules import Rule
 
 __all__ = ["Searched", "note_access", "recall", "search", "search_and_revive"]
 

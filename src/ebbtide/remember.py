@@ -19,7 +19,8 @@ from ebbtide.graph.write import Said, write_graph
 from ebbtide.graph.write import lock as lock_graph
 from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import embedding_text
-from ebbtide.types import Draft, Outcome, Remembered, trusted
+from ebbtide.types.base import trusted
+from ebbtide.types.memory import Draft, Outcome, Remembered
 from ebbtide.write.batch import Batch, Withheld
 from ebbtide.write.classify import classify
 from ebbtide.write.conflict import (
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.types import Caller, Memory
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Memory
     from ebbtide.write.claim import Claim
     from ebbtide.write.origins import Origin
     from ebbtide.write.relation import Relation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
-from ebbtide.values import Given
+from ebbtide.types.base import Given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ebbtide import Ebbtide
 from ebbtide.cli.memories import show_list
-from ebbtide.types import Memory
+from ebbtide.types.memory import Memory
 from tests.cli.conftest import Run
 
 NOBODY = "00000000-0000-7000-8000-000000000000"

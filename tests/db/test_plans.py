@@ -21,7 +21,7 @@ from ebbtide.jobs.index import build_vector_index
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.read.scope import make_scope
 from ebbtide.settings import Settings
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from tests.plans import nodes, prepared
 from tests.stores import DIMENSION, SETTINGS, START, connected, database_of, fresh_database, separate_server
 

@@ -13,7 +13,7 @@ import pytest
 from ebbtide.db.database import SESSION
 from ebbtide.graph.names import keys_of, name_hash, words_of
 from ebbtide.read.scope import make_scope
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from tests.plans import filled, made, nodes, prepared
 from tests.stores import START, connected
 

@@ -23,7 +23,7 @@ from ebbtide.doctor import Check, examine
 from ebbtide.errors import StoreUnsuitable
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.opening import Store
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from tests.stores import DIMENSION, SETTINGS, START, connected, database_of, fresh_database, separate_server
 
 LOGINS = ("plain", "other")

@@ -21,7 +21,7 @@ from ebbtide.db.embedded import EmbeddedServer
 from ebbtide.doctor import examine
 from ebbtide.errors import StoreError
 from ebbtide.opening import Store
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from tests.db.embedded_programs import SOURCES, eventually, parent, postmaster
 from tests.faults import program
 from tests.faults.ledger import Ledger

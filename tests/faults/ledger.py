@@ -13,7 +13,7 @@ import pytest
 
 from ebbtide import Ebbtide
 from ebbtide.errors import NotFound
-from ebbtide.evidence import Receipt
+from ebbtide.types.evidence import Receipt
 from tests.faults.beside import Beside
 from tests.faults.writer import SESSION
 

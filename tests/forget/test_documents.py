@@ -115,7 +115,7 @@ def test_what_was_made_from_a_passage_goes_with_it(memory: Ebbtide, owner: Owner
 def test_a_document_goes_with_what_was_made_from_it_or_not_at_all(
     memory: Ebbtide, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ebbtide.documents.FORGOTTEN_AT_ONCE", 1)
+    monkeypatch.setattr("ebbtide.paths.documents.FORGOTTEN_AT_ONCE", 1)
     ingest(memory)
     passages = memory.documents.get("zebra.md").contents
     fact = made_from(owner, memory, passages[-1])

@@ -14,7 +14,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.errors import Held, NotFound, StaleRevision
 from ebbtide.forget.retention import forget_outlived
 from ebbtide.remember import remember_many
-from ebbtide.types import Remembered
+from ebbtide.types.memory import Remembered
 from ebbtide.write.origins import Origin
 from tests.forget.support import REFERENCES, Owner, contents, fill, holding
 

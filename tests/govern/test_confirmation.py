@@ -12,8 +12,8 @@ import pytest
 from ebbtide import Ebbtide, Policy
 from ebbtide.errors import Conflict, InvalidInput
 from tests.conftest import Opener
+from tests.paths.test_curation import NORTH
 from tests.stores import SETTINGS
-from tests.test_curation import NORTH
 
 NAMESPACE = "vector.team.notes"
 SCOPES = ("memory:read", "memory:write", "memory:delete")

@@ -14,7 +14,7 @@ from ebbtide import Ebbtide
 from ebbtide.db.statements import statements
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import NamespaceScope, check_namespace, read_scope
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 
 ANYBODY = Caller("default", "default")
 

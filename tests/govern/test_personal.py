@@ -19,7 +19,7 @@ from ebbtide.govern.personal import (
     redact,
     redactions,
 )
-from ebbtide.types import Memory
+from ebbtide.types.memory import Memory
 
 HOLDS = {
     "email": [

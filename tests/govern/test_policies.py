@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ebbtide import Ebbtide, Policy
 from ebbtide.errors import InvalidInput, NotFound
 from ebbtide.govern.policies import DEFAULTS, Stored, grant_of
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 
 ANA = Caller("default", "helper", user="ana", chat="c1", session="s1")
 OWN = "vector.agent.${user_id}"

@@ -56,7 +56,7 @@ def test_entities_are_listed_by_type_and_by_how_a_word_of_a_name_begins(graph: E
 def test_a_name_is_found_by_any_of_its_words_however_many_there_are(
     graph: Ebbtide, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr("ebbtide.entities.MOST_LOOKED_UP", most)
+    monkeypatch.setattr("ebbtide.paths.entities.MOST_LOOKED_UP", most)
     long = "The Society for the Preservation of Lighthouses along Northern Coasts"
     graph.remember("They met", entities=[company(long)])
 

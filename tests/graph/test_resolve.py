@@ -21,7 +21,7 @@ from ebbtide.graph.names import (
     words_of,
 )
 from ebbtide.graph.resolve import LEAST_SIMILARITY, Alias, Book, Known, similarity
-from ebbtide.knowledge import Named
+from ebbtide.types.graph import Named
 
 NAMES = st.lists(
     st.sampled_from(

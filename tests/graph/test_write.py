@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide import AsyncEbbtide, Ebbtide
 from ebbtide.errors import InvalidInput
-from ebbtide.knowledge import Named, Related
+from ebbtide.types.graph import Named, Related
 
 SARAH = {"name": "Dr. Sarah Chen", "type": "person"}
 ANTHROPIC = {"name": "Anthropic", "type": "company"}

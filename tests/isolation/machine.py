@@ -13,7 +13,7 @@ from psycopg import sql
 
 from ebbtide import Ebbtide
 from ebbtide.errors import EbbtideError
-from ebbtide.types import RESOLUTIONS, Dispute
+from ebbtide.types.memory import RESOLUTIONS, Dispute
 from ebbtide.write.context import refresh_around
 from tests.isolation.base import actors, flags, picks, places
 from tests.isolation.chance import one_of, rule, some_of

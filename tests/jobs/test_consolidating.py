@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ebbtide import AsyncEbbtide, consolidation
+from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
-from ebbtide.types import Caller
+from ebbtide.paths import consolidation
+from ebbtide.types.caller import Caller
 from tests import stores
 from tests.jobs.support import ScriptedEmbedder, all_done, eventually, has_run, statuses, worker
 from tests.write.test_relations import direction

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from ebbtide import AsyncEbbtide, extraction
+from ebbtide import AsyncEbbtide
 from ebbtide.clock import FixedClock
 from ebbtide.errors import InvalidInput
 from ebbtide.models.fake import FakeEmbedder
+from ebbtide.paths import extraction
 from ebbtide.settings import Settings
 from ebbtide.write.wanted import EXTRACT_MEMORIES
 from tests.jobs.support import all_done, eventually, has_failed, has_run, statuses, worker

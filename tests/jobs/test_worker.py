@@ -22,7 +22,7 @@ from ebbtide.engine import Engine
 from ebbtide.errors import Conflict, ModelUnavailable
 from ebbtide.jobs.worker import TASKS, Task
 from ebbtide.remember import remember_many
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from ebbtide.write.fence import read_session_revision
 from tests import stores
 from tests.jobs.support import (

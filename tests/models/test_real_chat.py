@@ -12,8 +12,8 @@ from ebbtide.models.extractor import HttpExtractor
 from ebbtide.models.summariser import HttpSummariser
 from tests.conftest import Opener
 from tests.models.local_chat import serving
+from tests.paths.test_merging import NORTH
 from tests.stores import SETTINGS
-from tests.test_merging import NORTH
 
 pytestmark = [
     pytest.mark.skipif("EBBTIDE_TEST_CHAT_MODEL" not in os.environ, reason="no chat model is given"),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.knowledge import ENTITY_TYPES
 from ebbtide.rank.routing import LEAST_SHARE, PRIORS, SMOOTHING, narrows, predict, shares, terms_of
+from ebbtide.types.graph import ENTITY_TYPES
 
 WORDS = ("ferri", "budget", "know", "launch", "migrat")
 TERMS = st.lists(st.sampled_from(WORDS), unique=True)

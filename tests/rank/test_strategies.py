@@ -12,7 +12,7 @@ from ebbtide.rank.parts import AskedTime, Gates, Linked
 from ebbtide.rank.presets import ERYX, PRESETS
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.strategies import ANYWHERE, BUILT_IN, FACTS, STRATEGIES
-from ebbtide.types import INTENTS
+from ebbtide.types.recall import INTENTS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WRITTEN = {*FACTS, "chunk", "note"}

@@ -14,7 +14,7 @@ from ebbtide.db.arrays import plain_array, text_array
 from ebbtide.db.statements import statement
 from ebbtide.read.scope import make_scope
 from ebbtide.read.words import Terms
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from tests.stores import START
 
 WORDS = [f"w{number}" for number in range(45)]

@@ -15,7 +15,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.models.fake import FakeEmbedder
 from ebbtide.rank.parts import FullText
 from ebbtide.rank.presets import ERYX
-from ebbtide.types import Trace
+from ebbtide.types.recall import Trace
 from tests.conftest import Opener
 from tests.stores import DIMENSION
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ebbtide
 from ebbtide.errors import InvalidInput
 from ebbtide.read.patterns import PATTERNS, count_patterns
-from ebbtide.types import INTENTS
+from ebbtide.types.recall import INTENTS
 
 # What has no question word of its own, so that it adds to no count.
 FILLERS = ("", "the ferry", "Ana", "für immer", "船")

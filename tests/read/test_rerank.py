@@ -14,7 +14,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.errors import InvalidInput, ModelUnavailable
 from ebbtide.models.fake import FakeEmbedder, FakeReranker
 from ebbtide.rank.presets import ERYX, PRESETS
-from ebbtide.types import Recall
+from ebbtide.types.recall import Recall
 from tests.conftest import Opener
 from tests.models.endpoint import Endpoint, Reply, rerank_answer, serve
 from tests.stores import SETTINGS

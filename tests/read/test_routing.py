@@ -15,8 +15,7 @@ from ebbtide.rank.presets import PRESETS, TIDE
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.strategies import BUILT_IN
 from ebbtide.read import routing
-from ebbtide.routed import Routing
-from ebbtide.types import Recall
+from ebbtide.types.recall import Recall, Routing
 
 ROUTED = TIDE.model_copy(update={"name": "routed", "routing": "on", "limit": 5})
 QUERY = "who knows Rust"

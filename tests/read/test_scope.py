@@ -10,7 +10,8 @@ import pytest
 
 from ebbtide.govern.namespaces import NamespaceScope
 from ebbtide.read.scope import Scope, make_scope
-from ebbtide.types import Access, Caller, Grant, TagFilter
+from ebbtide.types.caller import Access, Caller, Grant
+from ebbtide.types.recall import TagFilter
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 OWNER = Caller("acme", "helper")

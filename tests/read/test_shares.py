@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.blocks import SECTIONS
 from ebbtide.read.shares import TOTAL_TOKENS, WINDOWS, Part, part_of, shares_of
-from ebbtide.types import INTENTS, Intent
+from ebbtide.types.context import SECTIONS
+from ebbtide.types.recall import INTENTS, Intent
 
 PARTS: tuple[Part, ...] = ("selected", "memory", "project", "files")
 

@@ -13,7 +13,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.rank.parts import GraphWalk, TideParameters
 from ebbtide.rank.presets import TIDE
 from ebbtide.rank.profile import Profile
-from ebbtide.types import Trace
+from ebbtide.types.recall import Trace
 from tests.graph_rows import Graph
 from tests.stores import SETTINGS
 

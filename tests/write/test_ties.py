@@ -116,7 +116,7 @@ def test_a_successor_is_not_forgotten_while_what_it_replaced_comes_in(memory: Eb
         seen.append(caller.tenant)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ebbtide.transfer.check_successors", read_and_try)
+        patch.setattr("ebbtide.paths.transfer.check_successors", read_and_try)
         memory.import_records([{"content": "Ana works at Northwind", "superseded_by": str(there.id)}])
     assert seen == ["default"]
 

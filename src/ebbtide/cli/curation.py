@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.curated import Consolidation, Reconciliation
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types.curation import Consolidation, Reconciliation
 
 __all__ = ["consolidate", "export_markdown", "reconcile"]
 

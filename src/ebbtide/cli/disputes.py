@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ebbtide.cli.output import Output
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Dispute, Memory
+    from ebbtide.types.memory import Dispute, Memory
 
 __all__ = ["conflicts"]
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ebbtide.cli.output import Output
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.knowledge import Entity, EntityChange, EntityPage, GraphPath, Neighbourhood, Relation
+    from ebbtide.types.graph import Entity, EntityChange, EntityPage, GraphPath, Neighbourhood, Relation
 
 __all__ = ["entities", "graph", "relations"]
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.conversation import Branch, Chat, Episode, Turn
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types.episodes import Branch, Chat, Episode, Turn
 
 __all__ = ["episodes"]
 

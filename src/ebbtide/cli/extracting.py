@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.findings import Extraction
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types.extraction import Extraction
 
 __all__ = ["extract"]
 

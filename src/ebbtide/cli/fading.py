@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output, Piece
-    from ebbtide.evidence import Curve, FadingPlan, FadingRun
     from ebbtide.handle import AsyncEbbtide
+    from ebbtide.types.evidence import Curve, FadingPlan, FadingRun
 
 __all__ = ["forgetting"]
 

@@ -21,8 +21,8 @@ from ebbtide.cli.options import (
 )
 from ebbtide.cli.output import copyable, counted, entry, line, paragraph
 from ebbtide.errors import InvalidInput, NotFound
-from ebbtide.ingested import Ingested
 from ebbtide.read.gather import place_of
+from ebbtide.types.documents import Ingested
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.evidence import Forgetting
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.ingested import Document, IngestedFile
+    from ebbtide.types.documents import Document, IngestedFile
+    from ebbtide.types.evidence import Forgetting
 
 __all__ = ["documents", "ingest"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ebbtide.cli.output import Output
     from ebbtide.govern.policies import EffectiveField, EffectivePolicy
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Rule, RuledHit, RulePreview
+    from ebbtide.types.rules import Rule, RuledHit, RulePreview
 
 __all__ = ["policy", "rules"]
 

@@ -15,13 +15,13 @@ from ebbtide.cli.memories import (
 )
 from ebbtide.cli.options import given_only, text_of, with_new_store, with_store
 from ebbtide.cli.output import line
-from ebbtide.lifecycle import SHORTEST_RUN_INPUT
-from ebbtide.types import Draft
+from ebbtide.paths.lifecycle import SHORTEST_RUN_INPUT
+from ebbtide.types.memory import Draft
 
 if TYPE_CHECKING:
     from ebbtide.cli.output import Output
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Memory
+    from ebbtide.types.memory import Memory
 
 __all__ = [
     "confirm",

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.evidence import Provenance, Receipt
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Memory, Remembered, Version
+    from ebbtide.types.evidence import Provenance, Receipt
+    from ebbtide.types.memory import Memory, Remembered, Version
 
 __all__ = [
     "browse",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ebbtide.cli.output import Output
     from ebbtide.doctor import Check
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Job
+    from ebbtide.types.jobs import Job
 
 __all__ = ["doctor", "jobs", "migrate", "worker"]
 

@@ -18,7 +18,7 @@ from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 from ebbtide.handle import AsyncEbbtide
 from ebbtide.opening import Store
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 
 __all__ = [
     "Place",

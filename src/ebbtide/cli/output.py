@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from ebbtide.errors import EbbtideError
-    from ebbtide.values import Page
+    from ebbtide.types.base import Page
 
 __all__ = ["Output", "counted", "discard_rest", "json_text", "printable", "styled"]
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ebbtide.cli.output import Output
-    from ebbtide.evidence import AuditCheck, AuditEntry, Erasure, Forgetting, Hold, Receipt, ReceiptCheck
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.evidence import AuditCheck, AuditEntry, Erasure, Forgetting, Hold, Receipt, ReceiptCheck
 
 __all__ = ["audit", "erase", "forget_where", "hold", "receipts"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ebbtide.cli.output import Output
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Explanation, Hit, Recall, Trace
+    from ebbtide.types.recall import Explanation, Hit, Recall, Trace
 
 __all__ = ["context", "explain", "recall", "show_explanation", "show_hit", "why"]
 

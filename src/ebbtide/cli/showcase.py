@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ebbtide.blocks import ContextBlock
     from ebbtide.cli.options import Place
     from ebbtide.cli.output import Output
     from ebbtide.demo.story import Answer, Correction, Year
+    from ebbtide.types.context import ContextBlock
 
 __all__ = ["demo"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ebbtide.cli.output import Output
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Imported
+    from ebbtide.types.memory import Imported
 
 __all__ = ["export", "import_"]
 

@@ -68,8 +68,8 @@ async def tune_on_data(
     """Tune on a data set, in a throwaway store; a built-in ranking that is not saved needs no other."""
     from ebbtide.evaluate.datasets import load_dataset
     from ebbtide.evaluate.tune import tune_on
+    from ebbtide.paths.tune import check_name
     from ebbtide.rank.strategies import BUILT_IN
-    from ebbtide.tune import check_name
 
     # Before a run of minutes, and not when it is to be saved.
     check_name(save)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ebbtide.cli.options import Place
     from ebbtide.cli.output import Output
-    from ebbtide.types import TimeWindow
+    from ebbtide.types.recall import TimeWindow
 
 __all__ = ["understand"]
 

@@ -11,11 +11,12 @@ from uuid import UUID
 from ebbtide.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ebbtide.blocks import ContextBlock
     from ebbtide.clock import FixedClock
     from ebbtide.demo.script import Script, Told
     from ebbtide.handle import AsyncEbbtide
-    from ebbtide.types import Explanation, Memory, Recall, Version
+    from ebbtide.types.context import ContextBlock
+    from ebbtide.types.memory import Memory, Version
+    from ebbtide.types.recall import Explanation, Recall
 
 __all__ = ["Answer", "Correction", "Story", "Year"]
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller, Hit
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.recall import Hit
 
 __all__ = ["FULL_TEXT", "VECTOR", "Ranker", "ranker_of"]
 

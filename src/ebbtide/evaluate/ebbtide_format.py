@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 
 from ebbtide.evaluate.files import parse, refusal, refuse_repeats
 from ebbtide.evaluate.scope import EvaluationScope, Item, Question
-from ebbtide.types import Kind
+from ebbtide.types.memory import Kind
 
 __all__ = ["read_ebbtide"]
 

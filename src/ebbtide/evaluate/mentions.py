@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ebbtide.knowledge import Named, Related
+from ebbtide.types.graph import Named, Related
 from ebbtide.write.extract.rules import extract
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ebbtide.evaluate.scope import Item
-    from ebbtide.findings import Findings, Name
-    from ebbtide.knowledge import EntityType
+    from ebbtide.types.extraction import Findings, Name
+    from ebbtide.types.graph import EntityType
 
 __all__ = ["mentions_of"]
 

@@ -19,14 +19,14 @@ from ebbtide.evaluate.metrics import RECALL_DEPTHS, QuestionResult
 from ebbtide.evaluate.report import Report, summarize
 from ebbtide.evaluate.scope import EvaluationScope, Item, Question, merge
 from ebbtide.handle import AsyncEbbtide
-from ebbtide.types import Draft
+from ebbtide.types.memory import Draft
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.models.protocols import Embedder, Reranker
     from ebbtide.rank.profile import Profile
     from ebbtide.settings import Settings
-    from ebbtide.types import Hit
+    from ebbtide.types.recall import Hit
 
 __all__ = ["Loaded", "Progress", "evaluate", "remembered", "result_of"]
 

@@ -14,6 +14,7 @@ from ebbtide.checks import check_whole
 from ebbtide.clock import SystemClock
 from ebbtide.errors import InvalidInput
 from ebbtide.evaluate.run import DEPTH, Loaded, Progress, remembered
+from ebbtide.paths.tune import HIGHEST_SEED
 from ebbtide.rank.candidates import Candidates, Floats
 from ebbtide.rank.fit import FEWEST, fit, measure
 from ebbtide.rank.gates import select
@@ -22,7 +23,6 @@ from ebbtide.rank.profile import Profile, narrow
 from ebbtide.rank.score import score
 from ebbtide.rank.tuned import Tuned, check_tunable, make_tuned, too_few
 from ebbtide.recall import search
-from ebbtide.tune import HIGHEST_SEED
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine

@@ -11,7 +11,7 @@ from ebbtide.forget.tombstone import lock
 from ebbtide.govern.audit import UPKEEP
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.rules import current_rules
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from ebbtide.write.context import refresh_around
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from ebbtide.db.database import Transaction
-    from ebbtide.evidence import Receipt
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.evidence import Receipt
 
 __all__ = ["forget_all"]
 

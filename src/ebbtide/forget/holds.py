@@ -9,12 +9,12 @@ from uuid import UUID
 
 from ebbtide.checks import check_caller, check_text, check_texts
 from ebbtide.errors import Held, InvalidInput, NotFound
-from ebbtide.evidence import Hold
 from ebbtide.forget.selection import check_ids, filter_form, is_empty, user_patterns
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.read.scope import make_scope
 from ebbtide.text import is_blank
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
+from ebbtide.types.evidence import Hold
 
 if TYPE_CHECKING:
     from datetime import datetime

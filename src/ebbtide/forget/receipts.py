@@ -13,9 +13,9 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from ebbtide.errors import InvalidInput, NotFound
-from ebbtide.evidence import Erasure, Receipt, ReceiptCheck
 from ebbtide.identifiers import new_id, parse_id
-from ebbtide.values import Page, page_of
+from ebbtide.types.base import Page, page_of
+from ebbtide.types.evidence import Erasure, Receipt, ReceiptCheck
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,7 +12,7 @@ from ebbtide.forget.holds import held_among
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern.audit import UPKEEP
 from ebbtide.govern.rules import current_rules
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

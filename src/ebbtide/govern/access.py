@@ -14,14 +14,14 @@ from ebbtide.govern.namespaces import check_namespace, default_namespace, grante
 from ebbtide.govern.policies import DEFAULTS, grant_of, stored_policies
 from ebbtide.rank.profile import narrow
 from ebbtide.text import shown
-from ebbtide.types import Access
+from ebbtide.types.caller import Access
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from ebbtide.engine import Engine
     from ebbtide.rank.profile import Profile
-    from ebbtide.types import Caller, Grant
+    from ebbtide.types.caller import Caller, Grant
 
 __all__ = [
     "ADMIN",

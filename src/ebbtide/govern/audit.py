@@ -11,15 +11,15 @@ from uuid import UUID
 
 from ebbtide.checks import LONGEST_ID, check_moment, check_text, check_whole, check_word
 from ebbtide.db.arrays import plain_array
-from ebbtide.evidence import AUDIT_ACTIONS, AuditCheck, AuditEntry
 from ebbtide.identifiers import new_id, parse_id
-from ebbtide.values import Page, page_of
+from ebbtide.types.base import Page, page_of
+from ebbtide.types.evidence import AUDIT_ACTIONS, AuditCheck, AuditEntry
 
 if TYPE_CHECKING:
     from ebbtide.caches import Read
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["UPKEEP", "export_pages", "list_entries", "seal", "seal_written", "verify", "warn", "write", "write_reads"]
 

@@ -14,7 +14,7 @@ from ebbtide.errors import Conflict, InvalidInput
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Deed", "check_token", "end_of_token", "make_token", "otherwise"]
 

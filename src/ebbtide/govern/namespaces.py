@@ -14,7 +14,7 @@ from ebbtide.text import shows_all
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ebbtide.types import Access, Caller
+    from ebbtide.types.caller import Access, Caller
 
 __all__ = [
     "TEMPLATE",

@@ -18,14 +18,14 @@ from pydantic import (
 from ebbtide.checks import LONGEST_WORD, check_text, check_texts
 from ebbtide.govern.namespaces import TEMPLATE, check_pattern
 from ebbtide.rank.profile import MAXIMUM_LIMIT
-from ebbtide.types import Grant
-from ebbtide.values import Given
+from ebbtide.types.base import Given
+from ebbtide.types.caller import Grant
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = [
     "EffectiveField",

@@ -17,7 +17,7 @@ from ebbtide.rank.profile import RISKY_RELATIVE_CUTOFF
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["delete_policy", "effective_policy", "set_policy"]
 

@@ -16,7 +16,7 @@ from ebbtide.text import shown
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["get_profile", "list_profiles", "resolve_profile", "save_profile"]
 

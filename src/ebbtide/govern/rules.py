@@ -17,12 +17,13 @@ from ebbtide.govern.audit import write as write_audit
 from ebbtide.govern.namespaces import check_pattern, expression_of, rule_specificity
 from ebbtide.identifiers import new_id, parse_id
 from ebbtide.text import is_blank, shown
-from ebbtide.types import KINDS, PERSONAL_DATA_MODES, Rule
+from ebbtide.types.memory import KINDS
+from ebbtide.types.rules import PERSONAL_DATA_MODES, Rule
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = [
     "Bearing",

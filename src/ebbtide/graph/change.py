@@ -14,14 +14,14 @@ from ebbtide.graph.names import name_hash
 from ebbtide.graph.resolve import Alias, Known
 from ebbtide.graph.write import insert_aliases, insert_keys, keys_of_alias
 from ebbtide.identifiers import new_id
-from ebbtide.knowledge import EntityChange
+from ebbtide.types.graph import EntityChange
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["add_alias", "bring_name", "merge", "not_mentioned", "remove_alias", "split", "undo"]
 

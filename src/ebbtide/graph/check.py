@@ -10,9 +10,9 @@ from typing import Any, cast
 from ebbtide.checks import check_text
 from ebbtide.errors import InvalidInput
 from ebbtide.graph.names import name_hash, predicate_of
-from ebbtide.knowledge import ENTITY_TYPES, EntityType, Named, Related
 from ebbtide.text import fold, is_blank, shown
-from ebbtide.types import trusted
+from ebbtide.types.base import trusted
+from ebbtide.types.graph import ENTITY_TYPES, EntityType, Named, Related
 
 __all__ = ["check_entities", "check_name", "check_named", "check_predicate", "check_related", "check_type"]
 

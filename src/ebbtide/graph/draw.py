@@ -12,7 +12,7 @@ from uuid import UUID
 from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
-    from ebbtide.knowledge import Neighbourhood, Side
+    from ebbtide.types.graph import Neighbourhood, Side
 
 __all__ = ["layout", "svg"]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.knowledge import Named
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.graph import Named
 
 __all__ = ["Mentioned", "Naming", "write_namings"]
 

@@ -12,7 +12,7 @@ from ebbtide.graph.names import keys_asked, keys_of, marks_of, name_hash, words_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ebbtide.knowledge import Named
+    from ebbtide.types.graph import Named
 
 __all__ = ["LEAST_SIMILARITY", "Alias", "Book", "Known", "similarity"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["RELATION_DROPPED", "drop_unspoken", "lost_names", "speak_anew"]
 

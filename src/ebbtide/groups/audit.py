@@ -7,12 +7,12 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide.evidence import AuditCheck, AuditEntry
 from ebbtide.govern import audit
 from ebbtide.govern.access import OPERATOR, authorise
 from ebbtide.groups.base import Group
 from ebbtide.read.reinforce import flush
-from ebbtide.values import Page
+from ebbtide.types.base import Page
+from ebbtide.types.evidence import AuditCheck, AuditEntry
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine

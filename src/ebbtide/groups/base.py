@@ -8,7 +8,7 @@ from ebbtide.arguments import plainly_refusing
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Group", "Handle"]
 

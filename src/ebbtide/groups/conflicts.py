@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from ebbtide.conflicts import list_conflicts, resolve_conflict
 from ebbtide.groups.base import Group
-from ebbtide.types import Dispute, Memory
-from ebbtide.values import Page
+from ebbtide.paths.conflicts import list_conflicts, resolve_conflict
+from ebbtide.types.base import Page
+from ebbtide.types.memory import Dispute, Memory
 
 __all__ = ["AsyncConflicts"]
 

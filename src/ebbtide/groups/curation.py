@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ebbtide import consolidation, markdown, repair
-from ebbtide.curated import Consolidation, MarkdownExport, Reconciliation
+from ebbtide.paths import consolidation, markdown, repair
 from ebbtide.read.where import Filter
-from ebbtide.types import TagFilter
+from ebbtide.types.curation import Consolidation, MarkdownExport, Reconciliation
+from ebbtide.types.recall import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from ebbtide import documents
-from ebbtide.evidence import Forgetting
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
-from ebbtide.ingested import Document, Ingested
-from ebbtide.values import Page
+from ebbtide.paths import documents
+from ebbtide.types.base import Page
+from ebbtide.types.documents import Document, Ingested
+from ebbtide.types.evidence import Forgetting
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from ebbtide import entities as steps
-from ebbtide import pages
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
-from ebbtide.knowledge import Entity, EntityChange, EntityPage, Neighbourhood
-from ebbtide.relations import find_neighbourhood
-from ebbtide.types import Memory
-from ebbtide.values import Page
+from ebbtide.paths import entities as steps
+from ebbtide.paths import pages
+from ebbtide.paths.relations import find_neighbourhood
+from ebbtide.types.base import Page
+from ebbtide.types.graph import Entity, EntityChange, EntityPage, Neighbourhood
+from ebbtide.types.memory import Memory
 
 __all__ = ["AsyncEntities"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from ebbtide import episodes, summaries
-from ebbtide.conversation import Branch, Chat, Episode, Turn
 from ebbtide.groups.base import Group
-from ebbtide.types import Remembered
-from ebbtide.values import Page
+from ebbtide.paths import episodes, summaries
+from ebbtide.types.base import Page
+from ebbtide.types.episodes import Branch, Chat, Episode, Turn
+from ebbtide.types.memory import Remembered
 
 __all__ = ["AsyncEpisodes"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide import extraction
-from ebbtide.findings import Extraction
 from ebbtide.govern.access import by_tool
+from ebbtide.paths import extraction
 from ebbtide.read.where import Filter
-from ebbtide.types import TagFilter
+from ebbtide.types.extraction import Extraction
+from ebbtide.types.recall import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from ebbtide.evidence import Curve, FadingPlan, FadingRun
-from ebbtide.fading import plan, run, show
 from ebbtide.govern.rules import set_forgetting
 from ebbtide.groups.base import Group
+from ebbtide.paths.fading import plan, run, show
+from ebbtide.types.evidence import Curve, FadingPlan, FadingRun
 
 __all__ = ["AsyncFading"]
 

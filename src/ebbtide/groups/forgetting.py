@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ebbtide import erase
-from ebbtide.evidence import Erasure, Forgetting, Receipt, ReceiptCheck
 from ebbtide.forget.receipts import verify_receipt
 from ebbtide.govern.access import READ, authorise
+from ebbtide.paths import erase
 from ebbtide.read.where import Filter
-from ebbtide.types import TagFilter
+from ebbtide.types.evidence import Erasure, Forgetting, Receipt, ReceiptCheck
+from ebbtide.types.recall import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.checks import check_flag
-from ebbtide.evidence import Hold
 from ebbtide.forget.holds import covers_of, keep_hold, list_holds, release_hold
 from ebbtide.forget.tombstone import lock
 from ebbtide.govern import audit
 from ebbtide.govern.access import ADMIN, authorise
 from ebbtide.groups.base import Group
 from ebbtide.read.where import Filter
-from ebbtide.types import TagFilter
+from ebbtide.types.evidence import Hold
+from ebbtide.types.recall import TagFilter
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine

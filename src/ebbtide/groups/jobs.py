@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ebbtide.groups.base import Group
 from ebbtide.jobs.manage import cancel_job, list_jobs, retry_job
-from ebbtide.types import Job
-from ebbtide.values import Page
+from ebbtide.types.base import Page
+from ebbtide.types.jobs import Job
 
 __all__ = ["AsyncJobs"]
 

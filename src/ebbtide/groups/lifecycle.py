@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from ebbtide import context as contexts
-from ebbtide import lifecycle, manage, sessions
-from ebbtide.blocks import Engagement
-from ebbtide.evidence import Provenance
-from ebbtide.types import Memory, Remembered
+from ebbtide.paths import context as contexts
+from ebbtide.paths import lifecycle, manage, sessions
+from ebbtide.types.context import Engagement
+from ebbtide.types.evidence import Provenance
+from ebbtide.types.memory import Memory, Remembered
 
 if TYPE_CHECKING:
     from ebbtide.groups.base import Handle

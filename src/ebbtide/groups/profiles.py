@@ -7,9 +7,9 @@ from typing import Any
 
 from ebbtide.govern.profiles import get_profile, list_profiles, save_profile
 from ebbtide.groups.base import Group
+from ebbtide.paths.tune import Progress, keep_tuned, tune
 from ebbtide.rank.profile import Profile
 from ebbtide.rank.tuned import Tuned
-from ebbtide.tune import Progress, keep_tuned, tune
 
 __all__ = ["AsyncProfiles"]
 

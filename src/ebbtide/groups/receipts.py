@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from ebbtide.checks import check_whole
-from ebbtide.evidence import Erasure, Receipt
 from ebbtide.forget.receipts import NEVER, list_receipts, verify_chain
 from ebbtide.govern.access import OPERATOR, authorise
 from ebbtide.groups.base import Group
 from ebbtide.identifiers import parse_id
-from ebbtide.values import Page
+from ebbtide.types.base import Page
+from ebbtide.types.evidence import Erasure, Receipt
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from ebbtide import relations as steps
 from ebbtide.govern.access import by_tool
 from ebbtide.groups.base import Group
-from ebbtide.knowledge import GraphPath, Relation
-from ebbtide.values import Page
+from ebbtide.paths import relations as steps
+from ebbtide.types.base import Page
+from ebbtide.types.graph import GraphPath, Relation
 
 __all__ = ["AsyncRelations"]
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from ebbtide.govern.rules import add_rule, list_rules, remove_rule, set_personal_data
 from ebbtide.groups.base import Group
-from ebbtide.preview import preview
-from ebbtide.types import Rule, RulePreview
+from ebbtide.paths.preview import preview
+from ebbtide.types.rules import Rule, RulePreview
 
 __all__ = ["AsyncRules"]
 

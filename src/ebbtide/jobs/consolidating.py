@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ebbtide.consolidation import consolidate_all
 from ebbtide.errors import Conflict
 from ebbtide.jobs.each import enqueue_each
-from ebbtide.types import Caller
+from ebbtide.paths.consolidation import consolidate_all
+from ebbtide.types.caller import Caller
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ebbtide.errors import Conflict, InvalidInput, ModelError, NotFound
 from ebbtide.jobs.each import enqueue_each
-from ebbtide.summaries import summarise as summarise_branch
-from ebbtide.types import Caller
+from ebbtide.paths.summaries import summarise as summarise_branch
+from ebbtide.types.caller import Caller
 
 if TYPE_CHECKING:
     from ebbtide.engine import Engine

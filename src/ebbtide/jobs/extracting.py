@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from ebbtide.errors import ModelUnavailable, StaleRevision
-from ebbtide.extraction import extract_from
-from ebbtide.types import Caller
+from ebbtide.paths.extraction import extract_from
+from ebbtide.types.caller import Caller
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from ebbtide.checks import check_flag, check_whole, check_word
 from ebbtide.db.owner import owner_transaction
 from ebbtide.errors import Conflict, Forbidden, NotFound
 from ebbtide.govern.access import OPERATOR, requires
-from ebbtide.types import JOB_STATUSES, Job
-from ebbtide.values import Page, page_of
+from ebbtide.types.base import Page, page_of
+from ebbtide.types.jobs import JOB_STATUSES, Job
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["cancel_job", "list_jobs", "retry_job"]
 

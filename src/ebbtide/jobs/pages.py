@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ebbtide.govern.tenants import list_tenants
-from ebbtide.pages import FIRST, refresh_tenant_pages
+from ebbtide.paths.pages import FIRST, refresh_tenant_pages
 from ebbtide.write.stale import REFRESH_TENANT_PAGES, enqueue_refresh
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ebbtide.errors import InvalidInput
-from ebbtide.findings import Findings, FoundFact, Name, Rejected
-from ebbtide.knowledge import ENTITY_TYPES, EntityType
 from ebbtide.models.chat import AsksChat, Task, ask_until, create_chat_model
 from ebbtide.text import UNSPACED
+from ebbtide.types.extraction import Findings, FoundFact, Name, Rejected
+from ebbtide.types.graph import ENTITY_TYPES, EntityType
 
 __all__ = ["Extractor", "HttpExtractor", "create_extractor", "held_to"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbtide.errors import InvalidInput
-from ebbtide.findings import Findings, FoundFact, Name
 from ebbtide.models.protocols import ModelIdentity
 from ebbtide.models.vectors import unit_rows
+from ebbtide.types.extraction import Findings, FoundFact, Name
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,7 +7,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict
 
 from ebbtide.models.chat import AsksChat, create_chat_model, read_answer
-from ebbtide.types import Intent
+from ebbtide.types.recall import Intent
 
 __all__ = ["HttpIntentModel", "IntentModel", "create_intent_model"]
 

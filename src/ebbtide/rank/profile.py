@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from ebbtide.errors import InvalidInput, InvalidProfile
 from ebbtide.rank.parts import EffectiveConfidence, Factor, FittedTo, FullText, Gates, GraphWalk, Part, TideParameters
 from ebbtide.text import shown
-from ebbtide.types import Kind
+from ebbtide.types.memory import Kind
 
 __all__ = ["MAXIMUM_LIMIT", "Profile", "narrow", "parse_profile", "review"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import cast
 
-from ebbtide.knowledge import ENTITY_TYPES, EntityType
+from ebbtide.types.graph import ENTITY_TYPES, EntityType
 
 __all__ = ["LEAST_SHARE", "MOST_TERMS", "PRIORS", "SMOOTHING", "narrows", "predict", "shares", "terms_of"]
 

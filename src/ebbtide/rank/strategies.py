@@ -9,7 +9,7 @@ from typing import Literal
 from ebbtide.rank.parts import AskedTime, EFoldingRecency, FullText, Gates, KeywordShare, Linked
 from ebbtide.rank.presets import PRESETS
 from ebbtide.rank.profile import Profile
-from ebbtide.types import Kind
+from ebbtide.types.memory import Kind
 
 __all__ = ["ANYWHERE", "BUILT_IN", "FACTS", "STRATEGIES"]
 

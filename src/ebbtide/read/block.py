@@ -11,7 +11,7 @@ from uuid import UUID
 from ebbtide.read.escape import BAR, looks_like_marker
 
 if TYPE_CHECKING:
-    from ebbtide.blocks import Section
+    from ebbtide.types.context import Section
 
 __all__ = ["TITLES", "Entry", "Layout", "assemble", "heads_of", "section_texts", "shorter"]
 

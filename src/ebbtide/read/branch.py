@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.read.scope import Scope
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["asked_turn", "on_branch"]
 

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from ebbtide.conversation import role_of
 from ebbtide.read.block import Entry
 from ebbtide.read.escape import BAR, escape, escape_bullet, label_of, looks_like_marker, name_of
 from ebbtide.read.gather import Links
 from ebbtide.text import is_blank
+from ebbtide.types.episodes import role_of
 
 if TYPE_CHECKING:
-    from ebbtide.blocks import Section
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.knowledge import Entity, Relation
     from ebbtide.read.serendipity import Sprinkled
-    from ebbtide.types import Hit, Memory
+    from ebbtide.types.context import Section
+    from ebbtide.types.graph import Entity, Relation
+    from ebbtide.types.memory import Memory
+    from ebbtide.types.recall import Hit
 
 __all__ = ["Gathered", "Writer", "entries_of", "section_of"]
 

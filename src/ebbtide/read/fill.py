@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ebbtide.blocks import Omission
 from ebbtide.read.block import Entry, Layout, assemble, framed, heads_of, section_texts, shorter
 from ebbtide.read.pack import Item, Packing
 from ebbtide.read.shares import Part, Shares, part_of
+from ebbtide.types.context import Omission
 
 if TYPE_CHECKING:
-    from ebbtide.blocks import Reason, Section
+    from ebbtide.types.context import Reason, Section
 
 __all__ = ["Filled", "fill"]
 

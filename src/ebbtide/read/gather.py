@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.knowledge import Entity, Relation
     from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
-    from ebbtide.types import Hit
+    from ebbtide.types.graph import Entity, Relation
+    from ebbtide.types.recall import Hit
 
 __all__ = ["Links", "place_of", "read_links", "read_places"]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ebbtide.govern.rules import rules_in
-from ebbtide.knowledge import Entity, Relation, Side
 from ebbtide.read.personal import is_withheld, mode_on, name_shown
-from ebbtide.types import trusted
+from ebbtide.types.base import trusted
+from ebbtide.types.graph import Entity, Relation, Side
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction

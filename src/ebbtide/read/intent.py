@@ -11,7 +11,7 @@ from ebbtide.errors import InvalidInput, ModelError
 from ebbtide.rank.strategies import STRATEGIES
 from ebbtide.read.patterns import count_patterns
 from ebbtide.text import shown
-from ebbtide.types import INTENTS, Intent
+from ebbtide.types.recall import INTENTS, Intent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.rank.profile import Profile
     from ebbtide.read.question import Question
-    from ebbtide.types import Kind
+    from ebbtide.types.memory import Kind
 
 __all__ = ["AUTOMATIC", "Classification", "Purpose", "check_intent", "classify", "kinds_of", "read_intent"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ebbtide.text import month_names
-from ebbtide.types import INTENTS
+from ebbtide.types.recall import INTENTS
 
 __all__ = ["DECISION_WORDS", "PATTERNS", "Pattern", "count_patterns"]
 

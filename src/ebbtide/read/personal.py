@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ebbtide.govern.personal import Statement
     from ebbtide.govern.rules import RuleBook
     from ebbtide.rank.profile import Profile
-    from ebbtide.types import Memory
+    from ebbtide.types.memory import Memory
 
 __all__ = ["is_withheld", "mode_on", "name_shown", "shown"]
 

@@ -11,11 +11,12 @@ from ebbtide.rank.candidates import Source
 from ebbtide.rank.explain import contributions
 from ebbtide.rank.gates import drops
 from ebbtide.rank.score import full_text_hits, reported_similarity
-from ebbtide.types import Drop, Hit, Trace, TraceCandidate, trusted
+from ebbtide.types.base import trusted
+from ebbtide.types.recall import Drop, Hit, Trace, TraceCandidate
 
 if TYPE_CHECKING:
     from ebbtide.read.searched import Searched
-    from ebbtide.routed import Routing
+    from ebbtide.types.recall import Routing
 
 __all__ = ["contributions_of", "hits_of", "rerank_of", "routing_of", "source_of", "trace_of"]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ebbtide.read.candidates import Found
     from ebbtide.read.question import Question
     from ebbtide.read.scope import Scope
-    from ebbtide.types import Memory
+    from ebbtide.types.memory import Memory
 
 __all__ = ["NOT_RERANKED", "Ordered", "depth_of", "reorder"]
 

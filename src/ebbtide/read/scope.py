@@ -17,7 +17,9 @@ from ebbtide.govern.namespaces import NamespaceScope, read_scope
 from ebbtide.read.filters import CompiledFilter, compile_filter
 from ebbtide.read.where import Filter
 from ebbtide.text import shown
-from ebbtide.types import KINDS, Caller, TagFilter
+from ebbtide.types.caller import Caller
+from ebbtide.types.memory import KINDS
+from ebbtide.types.recall import TagFilter
 
 __all__ = ["ASKED", "NARROWED", "SCOPED", "Scope", "check_known", "make_scope"]
 

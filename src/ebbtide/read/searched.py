@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from ebbtide.routed import Routing
+from ebbtide.types.recall import Routing
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.knowledge import EntityType
     from ebbtide.rank.gates import Selection
     from ebbtide.rank.profile import Profile
     from ebbtide.rank.score import Scored
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from ebbtide.read.route import Route
     from ebbtide.read.scope import Scope
     from ebbtide.read.words import Terms
-    from ebbtide.types import Memory
+    from ebbtide.types.graph import EntityType
+    from ebbtide.types.memory import Memory
 
 __all__ = ["Chosen", "Routed", "Searched", "TimeFilter"]
 

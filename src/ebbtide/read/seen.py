@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.types import Caller, Memory, Version
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Memory, Version
 
 __all__ = ["hidden_among", "listed", "records_seen", "seen", "versions_seen", "without_hidden"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ebbtide.engine import Engine
     from ebbtide.read.gather import Links
     from ebbtide.read.searched import Searched
-    from ebbtide.types import Memory
+    from ebbtide.types.memory import Memory
 
 __all__ = ["LEAST_CONFIDENCE", "MOST_SPRINKLED", "Sprinkled", "choose", "is_asked_for", "is_wanted", "read_others"]
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from ebbtide.blocks import SECTIONS, Section
 from ebbtide.rank.strategies import FACTS
-from ebbtide.types import Intent, Kind
+from ebbtide.types.context import SECTIONS, Section
+from ebbtide.types.memory import Kind
+from ebbtide.types.recall import Intent
 
 __all__ = ["TOTAL_TOKENS", "WINDOWS", "Part", "Shares", "Window", "part_of", "shares_of"]
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbtide.types import TimeWindow
+from ebbtide.types.recall import TimeWindow
 
 __all__ = ["Days", "OpenDays", "Precision", "Span", "Window", "day_days", "day_start", "month_days", "span_of"]
 

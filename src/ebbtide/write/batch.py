@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ebbtide.types import Outcome
+    from ebbtide.types.memory import Outcome
     from ebbtide.write.origins import Origin
     from ebbtide.write.relation import Relation
     from ebbtide.write.validate import Checked

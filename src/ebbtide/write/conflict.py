@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller, Memory, Outcome
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Memory, Outcome
     from ebbtide.write.relation import Relation
 
 __all__ = ["importance_floors", "related_by_position", "replaced_by_date", "successors_found", "write_relations"]

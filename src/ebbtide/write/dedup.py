@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ebbtide.errors import Conflict
-from ebbtide.types import Remembered
+from ebbtide.types.memory import Remembered
 from ebbtide.write.context import refresh_around
 from ebbtide.write.rows import memory_of
 from ebbtide.write.turns import hash_of
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller, Memory
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Memory
     from ebbtide.write.batch import Batch
     from ebbtide.write.origins import Origin
     from ebbtide.write.rows import Row

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 from ebbtide.errors import InvalidInput
 from ebbtide.govern.namespaces import read_scope
 from ebbtide.text import content_hash
-from ebbtide.types import Remembered
+from ebbtide.types.memory import Remembered
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller, Memory
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Memory
     from ebbtide.write.validate import Checked
 
 __all__ = ["Stripped", "blanked", "known_echoes", "without_block", "without_blocks", "without_echo"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
     from ebbtide.write.claim import Claim
     from ebbtide.write.origins import Origin
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ebbtide.errors import Conflict, IdempotencyMismatch, InvalidInput
-from ebbtide.types import Remembered
+from ebbtide.types.memory import Remembered
 from ebbtide.write.rows import memory_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
     from ebbtide.write.validate import Checked
 
 __all__ = ["body_hash", "keep_answers", "replay"]

@@ -14,8 +14,8 @@ from ebbtide.errors import InvalidInput
 from ebbtide.govern.personal import holds_personal_data
 from ebbtide.graph.check import check_name, check_named, check_predicate
 from ebbtide.graph.records import Mentioned, Naming
-from ebbtide.knowledge import Named, Related
 from ebbtide.text import shown
+from ebbtide.types.graph import Named, Related
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["LEAST_SIMILARITY", "Near", "nearest"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Origin", "check_sources", "note_origins", "write_origins"]
 

@@ -10,7 +10,7 @@ from ebbtide.errors import ModelUnavailable, StaleRevision
 from ebbtide.govern.audit import UPKEEP
 from ebbtide.govern.audit import write as write_audit
 from ebbtide.text import embedding_text
-from ebbtide.types import Caller
+from ebbtide.types.caller import Caller
 from ebbtide.write.context import set_context, with_context
 from ebbtide.write.rows import Row, memory_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Memory
+    from ebbtide.types.memory import Memory
 
 __all__ = ["EMBED_PENDING", "embed_pending", "enqueue_embedding", "enqueue_pending", "store_vectors"]
 

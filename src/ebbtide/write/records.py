@@ -21,7 +21,7 @@ from ebbtide.govern.personal import kinds_of
 from ebbtide.graph.records import Naming
 from ebbtide.identifiers import document_of, new_id
 from ebbtide.ingest.reading import Media
-from ebbtide.types import Draft, Memory, Resolution
+from ebbtide.types.memory import Draft, Memory, Resolution
 from ebbtide.write.naming import EntityRecord, RelationRecord, naming_of
 from ebbtide.write.places import Place
 from ebbtide.write.rows import Row
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Incoming", "Strength", "VersionRow", "read_record", "record_line", "record_value", "told_of_line"]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.engine import Engine
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
     from ebbtide.write.batch import Batch
     from ebbtide.write.validate import Checked
 

@@ -11,7 +11,8 @@ from uuid import UUID
 from ebbtide.db.vectors import as_halfvecs
 from ebbtide.identifiers import document_of, new_id
 from ebbtide.text import content_hash, search_text
-from ebbtide.types import Memory, trusted
+from ebbtide.types.base import trusted
+from ebbtide.types.memory import Memory
 from ebbtide.write.validate import DEFAULT_KIND, Checked
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Row", "columns_of", "from_draft", "insert", "memory_of", "place_in_chat"]
 

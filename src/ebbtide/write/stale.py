@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["REFRESH_TENANT_PAGES", "enqueue_refresh", "hide_pages"]
 

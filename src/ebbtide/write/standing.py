@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ebbtide.db.database import Transaction
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Place", "Standing", "Twig", "check_names_kept", "check_standing", "exported_standings", "write_standings"]
 

@@ -10,7 +10,7 @@ from ebbtide.errors import InvalidInput, Tombstoned
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
     from ebbtide.write.records import Incoming
 
 __all__ = ["check_successors"]

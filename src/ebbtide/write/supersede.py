@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
     from ebbtide.write.validate import Checked
 
 __all__ = ["Head", "Successor", "heads_of", "supersede"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller
+    from ebbtide.types.caller import Caller
 
 __all__ = ["Tie", "Waiting", "write_ties"]
 

@@ -15,15 +15,16 @@ from ebbtide.govern.access import write_namespace
 from ebbtide.graph.check import check_entities, check_related
 from ebbtide.identifiers import parse_id
 from ebbtide.text import is_blank
-from ebbtide.types import KINDS, Caller, Draft
+from ebbtide.types.caller import Caller
+from ebbtide.types.memory import KINDS, Draft
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ebbtide.govern.rules import RuleBook
-    from ebbtide.knowledge import Named, Related
     from ebbtide.settings import Settings
+    from ebbtide.types.graph import Named, Related
 
 __all__ = ["DEFAULT_KIND", "RESERVED_METADATA", "Checked", "check_share", "validate", "with_kind"]
 

@@ -9,7 +9,8 @@ from ebbtide.db.queue import enqueue
 
 if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
-    from ebbtide.types import Caller, Memory
+    from ebbtide.types.caller import Caller
+    from ebbtide.types.memory import Memory
 
 __all__ = ["EXTRACT_MEMORIES", "Follow", "extraction_of"]
 

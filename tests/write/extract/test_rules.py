@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.findings import FoundFact
+from ebbtide.types.extraction import FoundFact
 from ebbtide.write.extract.rules import extract
 
 STATED = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ebbtide.knowledge import EntityType
+from ebbtide.types.graph import EntityType
 from ebbtide.write.extract.name_words import COMPANY_ENDINGS, TITLES
 from ebbtide.write.extract.names import Names
 from ebbtide.write.extract.relation import Language, Phrase, Relation, verbs_of

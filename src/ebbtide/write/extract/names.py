@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from ebbtide.knowledge import EntityType
+from ebbtide.types.graph import EntityType
 from ebbtide.write.extract.name_words import (
     COMPANY_ENDINGS,
     CONNECTORS,

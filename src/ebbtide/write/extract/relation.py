@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ebbtide.knowledge import EntityType
+from ebbtide.types.graph import EntityType
 
 __all__ = [
     "CASUAL",

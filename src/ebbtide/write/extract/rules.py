@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import zip_longest
 
-from ebbtide.findings import Findings, FoundFact, Name
-from ebbtide.knowledge import EntityType
+from ebbtide.types.extraction import Findings, FoundFact, Name
+from ebbtide.types.graph import EntityType
 from ebbtide.write.extract.belongings import belonging_at
 from ebbtide.write.extract.certainty import is_certain, is_doubted, takes_back
 from ebbtide.write.extract.clauses import SPEAKER, Part, Subject, object_of, subjects_of

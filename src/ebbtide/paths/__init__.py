@@ -1,0 +1,1 @@
+"""The paths of all verbs but the two that are read first, `remember` and `recall`."""

@@ -1,0 +1,1 @@
+"""The values Ebbtide takes and gives: pydantic models at the surface, frozen dataclasses inside."""

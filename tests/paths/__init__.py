@@ -1,0 +1,1 @@
+"""The paths: each verb from end to end, on a real store."""
