@@ -121,7 +121,7 @@ def test_of_a_source_that_is_just_revised_nothing_is_made_of_its_old_text(
         answer = in_the_middle(
             monkeypatch,
             owner,
-            "ebbtide.manage:lock_memory",
+            "ebbtide.paths.manage:lock_memory",
             partial(other.revise, source.id, f"It sings, {source.id}."),
             partial(memory.extract, ids=[source.id]),
         )

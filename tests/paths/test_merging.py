@@ -163,7 +163,7 @@ def test_what_happens_between_the_check_and_the_write_wins(
     left: set[str],
     text: str,
 ) -> None:
-    import ebbtide.merging as module
+    import ebbtide.paths.merging as module
 
     # Without its one word, the first says no more than the second.
     memory = told_by(open_store, endpoint)
@@ -189,7 +189,9 @@ def test_what_happens_between_the_check_and_the_write_wins(
     assert contents(memory) == {one if content == FIRST else content for content in left}
 
 
-@pytest.mark.parametrize("step", ["ebbtide.erase:forget_all", "ebbtide.manage:lock_memory"], ids=["forget", "revise"])
+@pytest.mark.parametrize(
+    "step", ["ebbtide.paths.erase:forget_all", "ebbtide.paths.manage:lock_memory"], ids=["forget", "revise"]
+)
 @pytest.mark.parametrize("place", [0, 1], ids=["the fullest", "the other"])
 def test_a_source_that_is_just_forgotten_or_revised_does_not_come_back(
     memory: Ebbtide, open_store: Opener, owner: Owner, monkeypatch: pytest.MonkeyPatch, place: int, step: str
@@ -316,7 +318,7 @@ def test_a_model_that_fails_loses_nothing_and_says_so(reply: Reply, open_store: 
 def test_a_group_that_a_model_does_not_take_keeps_no_other_from_it(
     open_store: Opener, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import ebbtide.merging as module
+    import ebbtide.paths.merging as module
 
     monkeypatch.setattr(module, "REQUESTS_AT_ONCE", 1)
     memory = told_by(open_store, endpoint)
@@ -368,7 +370,7 @@ def test_a_token_takes_the_texts_of_as_many_groups_as_are_told_in_any_script() -
 
 
 def test_groups_that_may_not_be_told_keep_no_other_waiting(memory: Ebbtide, monkeypatch: pytest.MonkeyPatch) -> None:
-    import ebbtide.merging as module
+    import ebbtide.paths.merging as module
 
     monkeypatch.setattr(module, "MOST_GROUPS", 1)
     remember_twice(
