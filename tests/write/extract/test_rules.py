@@ -28,6 +28,18 @@ STATED = [
     ("Ann used to work at Acme.", "worked_at", "Ann used to work at Acme."),
     ("Patient Ann Berg is allergic to penicillin.", "allergic_to", "Ann Berg is allergic to penicillin."),
     ("Remember for the next time: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    # What leads in is no label of a speaker.
+    ("Please remember: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Remember this: I'm allergic to peanuts.", "allergic_to", "Eva is allergic to peanuts."),
+    ("About me: I live in Oslo. I work at Acme.", "lives_in", "Eva lives in Oslo."),
+    ("About me: I live in Oslo. I work at Acme.", "works_at", "Eva works at Acme."),
+    ("FYI: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Note to self: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Hey Claude, remember this: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("eva: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Please remember that I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Don't forget that I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    ("Hi, I'm Eva and I work at Acme.", "works_at", "Eva works at Acme."),
     ("Ann likes jazz and dislikes rock.", "likes", "Ann likes jazz."),
     ("Ann leads the Apollo project.", "leads", "Ann leads the Apollo project."),
     ("Ann reports to Bob on Fridays.", "reports_to", "Ann reports to Bob."),
@@ -166,7 +178,8 @@ SILENT = [
     "Yeah right, I work at Acme.", "Sure, and I live in Windsor Castle.", "Expected output: Ann works at Acme.",
     "Hypothesis: Ann works at Acme.", "Option A: Ann lives in Oslo.", "Password hint: I live in Oslo",
     "14:02 ann: I live in Oslo", "<ann> I live in Oslo", "ann> I live in Oslo", "RT @ann: I live in Oslo",
-    "On Monday, Ann wrote: I live in Oslo",
+    "On Monday, Ann wrote: I live in Oslo", "Remember what Ann wrote: I live in Oslo", "my bot: I live in Oslo",
+    "AI assistant: I live in Oslo", "Note from Bob: I live in Oslo", "I don't know that I live in Oslo",
     "Ann lives in Oslo (not sure).", "Ann lives in Oslo (unconfirmed).", "Ann lives in Oslo, or used to.",
     "Ann lives in Oslo, iirc.", "Per LinkedIn, Ann works at Acme.", "Ann works at Acme [citation needed].",
     "Ann works at Acme, yeah sure.", "INSERT INTO facts VALUES ('Ann works at Acme');", "Ann works at Acme.txt",
@@ -321,3 +334,8 @@ def test_a_question_states_nothing(text: str) -> None:
     )
 
     assert extract(f"{one} ?", speaker="Eva").facts == ()
+
+
+def test_whoever_introduces_herself_is_no_second_subject() -> None:
+    for speaker in ("Ada", None):
+        assert len(extract("Hi, I'm Ada and I live in Basel.", speaker=speaker).facts) == 1

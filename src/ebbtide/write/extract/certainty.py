@@ -12,6 +12,8 @@ __all__ = ["is_certain", "is_doubted", "takes_back"]
 MOCKING = (("yeah", "right"), ("yeah", "sure"), ("sure", ",", "and"), ("as", "if"))
 HESITATING = frozenset({"wait", "oh", "well", "sorry", "hm", ","})
 REFERRING = frozenset({"that", "this", "or", "das", "oder", "ça", "c'", "ou", "eso", "esto"})
+# What is not to be forgotten is so: "don't forget that".
+FORGETTING = frozenset({"forget"})
 MOST_WORDS_REFERRING = 5
 MOST_WORDS_TAKING_BACK = 3
 
@@ -19,7 +21,8 @@ MOST_WORDS_TAKING_BACK = 3
 def is_doubted(words: Words, sentence: Sentence, language: Language) -> bool:
     """Whether a whole sentence says nothing for certain: it asks, or it is a condition or hearsay."""
     lower = words.lower
-    if sentence.asks or lower[sentence.first] in language.asking:
+    reminds = sentence.first + 2 < sentence.behind and lower[sentence.first + 2] in FORGETTING
+    if sentence.asks or (lower[sentence.first] in language.asking and not reminds):
         return True
     if any(
         lower[place] in "([" and lower[place + 1] in NEGATIONS for place in range(sentence.first, sentence.behind - 1)
@@ -59,6 +62,6 @@ def is_certain(words: Words, sentence: Sentence, language: Language, subject: in
     if not language.leading.isdisjoint(lower[sentence.first : subject]):
         return False
     clause = subject
-    while clause > sentence.first and lower[clause - 1] not in BREAKS:
+    while clause > sentence.first and lower[clause - 1] not in BREAKS | FORGETTING:
         clause -= 1
     return language.denying.isdisjoint(lower[clause:subject])

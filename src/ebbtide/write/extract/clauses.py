@@ -25,6 +25,8 @@ NO_SKILLS = listed(
     a an the more lots new how from about on with by
     """
 )
+# Words that do so only before "that": "keep in mind that".
+REMINDING_THAT = listed("note mind aware know reminder")
 # Endings of what is no place and no company, though it is written as a name.
 ABSTRACT = ("ung", "heit", "keit", "schaft", "nis", "tät", "tion")
 # Behind a name they make another verb of the one before it: "leads Bob to the door".
@@ -165,8 +167,12 @@ def may_begin(words: Words, sentence: Sentence, language: Language, first: int) 
     if before < sentence.first:
         return True
     word = words.lower[before]
+    if word in language.that and before > sentence.first:
+        return words.lower[before - 1] in language.reminding | REMINDING_THAT
     return (
-        not word[0].isalpha()
+        # The end of a contraction is a word: in "I'm Ann and I" it is not Ann who does what comes next.
+        not word.lstrip("'")[:1].isalpha()
+        or word in language.reminding
         or word in language.joining
         or word in BREAKS
         or word in language.opening

@@ -356,6 +356,8 @@ ENGLISH = Language(
         therefore thus hence furthermore moreover additionally currently meanwhile today hey hi oh wow ok okay than
         """
     ),
+    reminding=listed("remember remind forget"),
+    that=frozenset({"that"}),
     favourite=frozenset({"favourite", "favorite"}),
     name_words=frozenset({"name"}),
     being=frozenset({"is", "are", "'s"}),

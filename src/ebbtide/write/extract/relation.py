@@ -100,6 +100,7 @@ class Language:
         auxiliaries: verbs that turn what follows them into a question, or go on with another clause.
         opening: what may stand before a subject beside the beginning of a clause; behind a noun it would tell of that.
         relatives: what a relative is called, and the predicate each of them is.
+        reminding: words that ask to keep in mind what follows, straight away or behind `that`.
         favourite: the words for a favourite.
         name_words: the words for a name.
         being, owned: what stands between these and what they are, and how a sentence tells that.
@@ -130,6 +131,8 @@ class Language:
     relations: Sequence[Relation]
     opening: frozenset[str]
     relatives: Mapping[str, str]
+    reminding: frozenset[str] = frozenset()
+    that: frozenset[str] = frozenset()
     favourite: frozenset[str] = frozenset()
     name_words: frozenset[str] = frozenset()
     being: frozenset[str] = frozenset()

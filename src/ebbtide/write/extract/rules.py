@@ -41,6 +41,9 @@ OWNER, OBJECT = "{owner}", "{object}"
 OWNERS = "{owner}'s "
 SPEAKERS = frozenset({"user", "human", "me", "customer", "client"})
 OTHERS = frozenset({"assistant", "ai", "bot", "system", "agent", "model", "chatgpt"})
+LEADING_IN = NO_NAMES | listed(
+    "quick fun fyi btw ps psa intro context background bio profile info fact facts self memo"
+)
 WEIGHTY = listed(
     """
     important importantly remember critical crucial urgent essential vital wichtig
@@ -110,9 +113,16 @@ class Reading:
         first, mark = self.sentence.first, subject.first - 1
         if self.speaker == "" or mark < first or self.words.lower[mark] not in (":", ">"):
             return self.speaker == ""
-        label = [word for word in self.words.lower[first:mark] if word[0].isalpha()]
-        named = any(first <= place < mark for place in self.names.runs)
-        return self.words.lower[mark] == ">" or len(label) <= MOST_WORDS_OF_LABEL or named
+        said = self.words.lower[first:mark]
+        label = [word for word in said if word[0].isalpha()]
+        if self.words.lower[mark] == ">" or not OTHERS.isdisjoint(label):
+            return True
+        if leads_in(label) or " ".join(label) == (self.speaker or "").lower():
+            return False
+        # Whoever is named before "remember this" is asked to.
+        asked = max((place for place, word in enumerate(said) if word in ENGLISH.reminding), default=None)
+        named = any(first + (asked or 0) <= place < mark for place in self.names.runs)
+        return named or (asked is None and len(label) <= MOST_WORDS_OF_LABEL)
 
     def times(self) -> Sequence[Dated]:
         """The times that the sentence names."""
@@ -158,8 +168,13 @@ def extract(
 
 def _voices(labels: Collection[str]) -> list[str]:
     """Those of the words that lines begin with that are names of people who take turns."""
-    people = [label for label in labels if label.lower() not in SPEAKERS | OTHERS | NO_NAMES]
+    people = [label for label in labels if label.lower() not in SPEAKERS | OTHERS and not leads_in(label.split())]
     return people if len(labels) > 1 else []
+
+
+def leads_in(label: Sequence[str]) -> bool:
+    """Whether what stands before a colon is no name, and only leads in what is said: "about me", "please note"."""
+    return all(word.lower() in LEADING_IN for word in label)
 
 
 def _who_says(sentence: Sentence, speaker: str | None, labels: set[str]) -> str | None:
@@ -169,7 +184,7 @@ def _who_says(sentence: Sentence, speaker: str | None, labels: set[str]) -> str 
         return speaker
     if label.lower() in OTHERS:
         return ""
-    if label.lower() in SPEAKERS or label.lower() in NO_NAMES:
+    if label.lower() in SPEAKERS or leads_in(label.split()):
         return speaker
     return label if len(labels) > 1 else ""
 
