@@ -84,7 +84,8 @@ def test_files_with_a_mark_are_read_by_the_command_line(
     assert main(["import", str(records), *place]) == 0
     capsys.readouterr()
     assert main(["browse", *place]) == 0
-    assert sorted(one["content"] for one in json.loads(capsys.readouterr().out)) == ["coffee", "milk", "tea"]
+    listed = json.loads(capsys.readouterr().out)["items"]
+    assert sorted(one["content"] for one in listed) == ["coffee", "milk", "tea"]
 
 
 LONG = {

@@ -27,7 +27,7 @@ def test_the_whole_story_as_json(ebbtide: Run, dsn: str) -> None:
 def test_a_store_that_holds_memories_is_left_alone(ebbtide: Run, dsn: str) -> None:
     ebbtide("remember", "Mine.")
     ran = ebbtide("demo", "--store", dsn, "--json")
-    assert (ran.code, ran.json["error"]["field"]) == (2, "--store")
+    assert (ran.code, ran.json["error"]["field"]) == (2, "store")
     assert len(ebbtide("browse", "--json").json["items"]) == 1
 
 

@@ -29,7 +29,7 @@ def test_a_merge_takes_its_text(ebbtide: Run) -> None:
     ebbtide("remember", "Ana works at Contoso", *EMPLOYER)
     [conflict] = ebbtide("conflicts", "list", "--json").json["items"]
     refused = ebbtide("conflicts", "resolve", conflict["id"], "merge", "--json")
-    assert (refused.code, refused.json["error"]["field"]) == (2, "--merged")
+    assert (refused.code, refused.json["error"]["field"]) == (2, "merged")
     merged = ebbtide("conflicts", "resolve", conflict["id"], "merge", "--merged", "Ana left Northwind for Contoso")
     assert "Ana left Northwind for Contoso" in merged.out
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,33 +12,35 @@ from typing import Any
 
 import pytest
 
+from ebbtide import Ebbtide
+from ebbtide.errors import EbbtideError
 from ebbtide.handle import AsyncEbbtide
 from tests.cli.conftest import Ran, Run
 
 USAGE = [
     (["recal", "x"], None, "recal"),
-    (["recall", "x", "--limit", "many"], "--limit", "many"),
-    (["recall", "x", "--colour", "red"], "--colour", "colour"),
-    (["forget", "x"], "--expected-revision", "expected-revision"),
-    (["explain", "x"], "ID", "ID"),
+    (["recall", "x", "--limit", "many"], "limit", "many"),
+    (["recall", "x", "--colour", "red"], "colour", "colour"),
+    (["forget", "x"], "expected_revision", "expected-revision"),
+    (["explain", "x"], "memory_id", "ID"),
     (["recall", "x", "y"], None, "y"),
-    (["recall", "x", "--where", "{"], "--where", "JSON"),
-    (["remember", "x", "--metadata", "[" * 100_000], "--metadata", "deep"),
-    (["remember", "--file", "absent.jsonl"], "--file", "absent.jsonl"),
+    (["recall", "x", "--where", "{"], "where", "JSON"),
+    (["remember", "x", "--metadata", "[" * 100_000], "metadata", "deep"),
+    (["remember", "--file", "absent.jsonl"], "file", "absent.jsonl"),
     (["profiles", "unheard"], None, "unheard"),
 ]
 ENGINE = [
-    (["recall", "x", "--limit", "0"], "--limit"),
-    (["recall", "x", "--kind", "opinion"], "--kind"),
-    (["recall", "x", "--profile", "unheard"], "--profile"),
-    (["recall", "x", "--as-of", "2026"], "--as-of"),
-    (["remember", "x", "--importance", "2"], "--importance"),
-    (["remember", "x", "--tenant", ""], "--tenant"),
-    (["remember", "x", "--timezone", "Mars/Olympus"], "--timezone"),
-    (["remember", ""], "CONTENT"),
-    (["get", "not-an-id"], "ID"),
-    (["browse", "--limit", "100000"], "--limit"),
-    (["recall", "x", "--embedder", "unheard"], "--embedder"),
+    (["recall", "x", "--limit", "0"], "limit"),
+    (["recall", "x", "--kind", "opinion"], "kinds"),
+    (["recall", "x", "--profile", "unheard"], "profile"),
+    (["recall", "x", "--as-of", "2026"], "as_of"),
+    (["remember", "x", "--importance", "2"], "importance"),
+    (["remember", "x", "--tenant", ""], "tenant"),
+    (["remember", "x", "--timezone", "Mars/Olympus"], "timezone"),
+    (["remember", ""], "content"),
+    (["get", "not-an-id"], "memory_id"),
+    (["browse", "--limit", "100000"], "limit"),
+    (["recall", "x", "--embedder", "unheard"], "embedder"),
 ]
 
 
@@ -85,7 +89,7 @@ def test_another_model_is_refused(ebbtide: Run) -> None:
 
 
 def test_input_that_is_not_utf_8(ebbtide: Run) -> None:
-    assert error_of(ebbtide("remember", "--json", stdin=b"\xff\xfe"))["field"] == "CONTENT"
+    assert error_of(ebbtide("remember", "--json", stdin=b"\xff\xfe"))["field"] == "content"
 
 
 def test_a_defect_is_told_as_one(ebbtide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +218,7 @@ def test_a_bad_line_of_drafts_is_named_once(ebbtide: Run, tmp_path: Path) -> Non
     file.write_text('{"content": "Fine."}\n{"content": }\n')
     error = error_of(ebbtide("remember", "--file", file, "--json"))
     assert error["message"] == "Line 2 of the file is not JSON: Expecting value, column 13."
-    assert error["field"] == "--file"
+    assert error["field"] == "file"
     assert "content" in error["remedy"]
 
 
@@ -248,25 +252,73 @@ def test_a_server_that_is_gone_is_told_of_once(run: Run) -> None:
 
 
 NAMED = [
-    (["get", "x"], "ID is not an id: 'x'.", "ID"),
-    (["forget", "x", "--revision", "1"], "ID is not an id: 'x'.", "ID"),
-    (["invalidate", "x", "--revision", "0"], "ID is not an id: 'x'.", "ID"),
-    (["browse", "--after", "x"], "--after is not an id: 'x'.", "--after"),
+    (["get", "x"], "ID is not an id: 'x'.", "memory_id"),
+    (["forget", "x", "--revision", "1"], "ID is not an id: 'x'.", "memory_id"),
+    (["invalidate", "x", "--revision", "0"], "ID is not an id: 'x'.", "memory_id"),
+    (["browse", "--after", "x"], "--after is not an id: 'x'.", "after"),
     (
         ["remember", "x", "--ttl-seconds", "1", "--expires-at", "2027-01-01"],
         "--ttl-seconds or --expires-at",
-        "--ttl-seconds",
+        "ttl_seconds",
     ),
-    (["remember", "x", "--metadata", "[]"], "--metadata must be an object.", "--metadata"),
-    (["forget-where", "--where", '{"a": {"$b": 1}}'], "$b", "--where"),
-    (["relations", "path", "a", "b", "--max-hops", "9"], "--max-hops is out of range: 9.", "--max-hops"),
+    (["remember", "x", "--metadata", "[]"], "--metadata must be an object.", "metadata"),
+    (["forget-where", "--where", '{"a": {"$b": 1}}'], "$b", "where"),
+    (["relations", "path", "a", "b", "--max-hops", "9"], "--max-hops is out of range: 9.", "max_hops"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "said", "field"), NAMED)
-def test_an_error_names_arguments_as_the_command_line_does(
+def test_the_words_of_an_error_speak_the_command_lines_language_and_its_field_that_of_programs(
     ebbtide: Run, arguments: list[str], said: str, field: str
 ) -> None:
     error = error_of(ebbtide(*arguments, "--json"))
     assert said in error["message"]
     assert error["field"] == field
+
+
+IN_FILES = [
+    ({"content": "Rain.", "observed_at": "soon"}, "observed_at"),
+    ({"content": "Rain.", "importance": 2}, "importance"),
+    ({"content": "Rain.", "colour": "red"}, "colour"),
+    ({"content": "Rain.", "valid_from": 7}, "valid_from"),
+    ({"content": ""}, "content"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "field"), IN_FILES)
+@pytest.mark.parametrize("before", ["\n", '{"content": "Sun."}\n'])
+def test_what_stands_in_a_file_keeps_its_name_and_its_line(
+    ebbtide: Run, tmp_path: Path, wrong: dict[str, Any], field: str, before: str
+) -> None:
+    file = tmp_path / "drafts.jsonl"
+    file.write_text(before + json.dumps(wrong) + "\n")
+    for command in (("remember", "--file", file), ("import", file)):
+        error = error_of(ebbtide(*command, "--json"))
+        assert (error["field"], error["message"].startswith("Line 2: ")) == (field, True), error
+        assert not re.search(r"--[a-z]|drafts\[", error["message"] + error["remedy"]), error
+    assert ebbtide("browse", "--json").json["items"] == []
+
+
+def test_a_draft_that_the_store_refuses_is_told_as_the_files(ebbtide: Run, tmp_path: Path) -> None:
+    file = tmp_path / "drafts.jsonl"
+    lost = {"content": "Rain.", "supersedes": "0197a3c0-0000-7000-8000-000000000000"}
+    file.write_text('{"content": "Sun."}\n' + json.dumps(lost) + "\n")
+    error = error_of(ebbtide("remember", "--file", file, "--json"))
+    assert error["field"] == "supersedes"
+    assert error["message"].startswith("A draft of the file: ")
+    assert "--supersedes" not in error["message"] + error["remedy"]
+
+
+def test_every_door_names_the_same_field(ebbtide: Run, memory: Ebbtide) -> None:
+    for arguments, ask in (
+        (("recall", "x", "--limit", "0"), lambda: memory.recall("x", limit=0)),
+        (("remember", "x", "--observed-at", "soon"), lambda: memory.remember("x", observed_at="soon")),
+        (("get", "x"), lambda: memory.get("x")),
+        (("forget-where", "--namespace", "*"), lambda: memory.forget_where(namespaces="*")),
+        (("hold", "place", "--reason", "r", "--of-user", " "), lambda: memory.holds.place(user=" ", reason="r")),
+        (("ingest", "absent.md"), lambda: memory.ingest("absent.md")),
+        (("record-run", "a\0", "b"), lambda: memory.record_run("a\0", "b")),
+    ):
+        with pytest.raises(EbbtideError) as refused:
+            ask()
+        assert error_of(ebbtide(*arguments, "--json"))["field"] == refused.value.field, arguments

@@ -31,4 +31,4 @@ def test_a_dry_run_only_tells(ebbtide: Run) -> None:
 
 def test_one_thing_is_to_be_read(ebbtide: Run) -> None:
     refused = ebbtide("extract", "--json")
-    assert (refused.code, refused.json["error"]["field"]) == (2, "TEXT")
+    assert (refused.code, refused.json["error"]["field"]) == (2, "text")

@@ -107,11 +107,11 @@ def test_several_paths_and_a_text(ebbtide: Run) -> None:
 
 def test_what_the_command_refuses(ebbtide: Run) -> None:
     for arguments, field in (
-        ((), "PATH"),
-        (("a.md", "b.md", "--name", "x"), "--name"),
-        (("nothing-there.md",), "PATH"),
-        (("-", "--kind", "fact"), "--kind"),
-        (("-", "--max-tokens", "3"), "--max-tokens"),
+        ((), "source"),
+        (("a.md", "b.md", "--name", "x"), "name"),
+        (("nothing-there.md",), "source"),
+        (("-", "--kind", "fact"), "kind"),
+        (("-", "--max-tokens", "3"), "max_tokens"),
     ):
         ran = ebbtide("ingest", *arguments, "--json", stdin="text")
         assert (ran.code, ran.json["error"]["field"]) == (2, field)

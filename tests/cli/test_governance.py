@@ -69,7 +69,7 @@ def test_rules_are_added_listed_and_removed(ebbtide: Run) -> None:
     assert ebbtide("rules", "list", "--json").json == []
     again = ebbtide("rules", "remove", rule["id"], "--json")
     assert (again.code, again.json["error"]["code"]) == (1, "not_found")
-    assert ebbtide("rules", "add", "vector.a*", "--json").json["error"]["field"] == "PATTERN"
+    assert ebbtide("rules", "add", "vector.a*", "--json").json["error"]["field"] == "pattern"
 
 
 def test_a_rule_is_previewed(ebbtide: Run) -> None:

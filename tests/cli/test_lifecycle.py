@@ -54,7 +54,7 @@ def test_a_memory_is_judged(ebbtide: Run) -> None:
     assert ebbtide("feedback", id_, "positive", "--json").json["usefulness"] == 2 / 3
     assert ebbtide("feedback", id_, "neutral").out.startswith(f"usefulness 0.667  {id_}")
     refused = ebbtide("feedback", id_, "good", "--json")
-    assert (refused.code, refused.json["error"]["field"]) == (2, "RATING")
+    assert (refused.code, refused.json["error"]["field"]) == (2, "rating")
 
 
 def test_people_read_one_line(ebbtide: Run) -> None:
@@ -73,7 +73,7 @@ def test_what_cannot_be_done_is_an_error(ebbtide: Run) -> None:
     stale = ebbtide("confirm", id_, "--expected-revision", 1, "--json")
     assert (stale.code, stale.json["error"]["code"]) == (1, "stale_revision")
     assert ebbtide("importance", id_, "much", "--json").code == 2
-    assert ebbtide("invalidate", "nonsense", "--json").json["error"]["field"] == "ID"
+    assert ebbtide("invalidate", "nonsense", "--json").json["error"]["field"] == "memory_id"
 
 
 def test_a_run_is_recorded(ebbtide: Run) -> None:
@@ -104,12 +104,12 @@ def test_late_work_of_a_session_is_refused(ebbtide: Run) -> None:
     ):
         refused = ebbtide(*late, "--session-revision", 1, *of_session)
         assert (refused.code, refused.json["error"]["code"]) in ((1, "stale_revision"), (1, "not_found")), late
-    assert ebbtide("session-revision", "--json").json["error"]["field"] == "--session"
+    assert ebbtide("session-revision", "--json").json["error"]["field"] == "session"
 
 
 def test_a_file_of_late_drafts_is_refused(ebbtide: Run, tmp_path: Path) -> None:
     file = tmp_path / "drafts.jsonl"
     file.write_text('{"content": "One."}\n{"content": "Two."}\n')
     refused = ebbtide("remember", "--file", file, "--session", "s", "--session-revision", 3, "--json")
-    assert refused.json["error"]["field"] == "--session-revision"
+    assert refused.json["error"]["field"] == "session_revision"
     assert len(ebbtide("remember", "--file", file, "--session", "s", "--session-revision", 1, "--json").json) == 2

@@ -104,13 +104,13 @@ def test_a_file_of_drafts_is_written_whole_or_not_at_all(ebbtide: Run, tmp_path:
     assert [one["outcome"] for one in ran.json] == ["stored", "stored"]
     assert ran.json[0]["memory"]["kind"] == "note"
     refused = ebbtide("remember", "--file", "-", "--json", stdin='{"content": "Three."}\n{"content": 4}\n')
-    assert (refused.code, refused.json["error"]["field"]) == (2, "drafts[1].content")
+    assert (refused.code, refused.json["error"]["field"]) == (2, "content")
     assert len(ebbtide("browse", "--json").json["items"]) == 2
 
 
 def test_a_file_of_drafts_stands_alone(ebbtide: Run) -> None:
     ran = ebbtide("remember", "--file", "-", "--kind", "note", "--json", stdin='{"content": "One."}')
-    assert (ran.code, ran.json["error"]["field"]) == (2, "--kind")
+    assert (ran.code, ran.json["error"]["field"]) == (2, "kind")
 
 
 def test_one_memory_through_its_life(ebbtide: Run) -> None:
@@ -161,7 +161,7 @@ def test_what_is_remembered_cannot_steer_a_terminal(ebbtide: Run) -> None:
 def test_a_memory_that_is_not_there(ebbtide: Run) -> None:
     for command in (("get",), ("history",), ("revise",), ("forget", "--expected-revision", "1")):
         ran = ebbtide(*command, NOBODY, *(["new"] if command == ("revise",) else []), "--json")
-        assert (ran.code, ran.json["error"]["code"], ran.json["error"]["field"]) == (1, "not_found", "ID")
+        assert (ran.code, ran.json["error"]["code"], ran.json["error"]["field"]) == (1, "not_found", "memory_id")
 
 
 @pytest.mark.parametrize("width", [80, 119, 120, 200])

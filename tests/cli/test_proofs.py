@@ -29,7 +29,7 @@ def test_a_filter_is_looked_at_and_confirmed(ebbtide: Run) -> None:
     assert "the tenant default" in ebbtide("erase", "tenant", "--confirm", "yes").err
     for place in ("chat", "task", "session"):
         error = ebbtide("forget-where", f"--{place}", "a", "--json").json["error"]
-        assert error["field"] == f"--{place}"
+        assert error["field"] == place
         assert f'--where \'{{"{place}": "a"}}\'' in error["remedy"]
     assert "would be forgotten" in ebbtide("forget-where", "--query", "breakfast").out
     assert len(ebbtide("browse", "--json").json["items"]) == 1

@@ -42,7 +42,7 @@ def test_a_trace_is_given_on_request(told: Run) -> None:
 def test_an_unknown_intent_is_refused(told: Run) -> None:
     ran = told("recall", "lamp oil", "--intent", "guess", "--json")
     assert ran.code != 0
-    assert ran.json["error"]["field"] == "--intent"
+    assert ran.json["error"]["field"] == "intent"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_query_may_be_piped_in(told: Run) -> None:
 
 def test_a_query_may_bring_its_vector(told: Run) -> None:
     assert told("recall", "tea", "--vector", str([1.0] * 384), "--json").code == 0
-    assert told("recall", "tea", "--vector", "[1, 2]", "--json").json["error"]["field"] == "--vector"
+    assert told("recall", "tea", "--vector", "[1, 2]", "--json").json["error"]["field"] == "vector"
 
 
 def test_people_see_what_it_is_worth_and_why(told: Run) -> None:
@@ -146,7 +146,7 @@ def test_a_budget_that_nothing_fits_is_noted(ebbtide: Run) -> None:
 
 def test_a_reranker_is_asked_on_request(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = told("recall", "lamp oil", "--rerank", "--json")
-    assert (ran.code, ran.json["error"]["field"]) == (2, "--rerank")
+    assert (ran.code, ran.json["error"]["field"]) == (2, "rerank")
     monkeypatch.setenv("EBBTIDE_RERANKER", "fake")
     first, *_ = told("recall", "lamp oil", "--rerank", "--json").json["hits"]
     assert first["rerank"] == 1.0

@@ -49,7 +49,7 @@ def test_a_bad_line_is_named(ebbtide: Run) -> None:
 def test_files_that_cannot_be_opened(ebbtide: Run, tmp_path: Path) -> None:
     for command in (("import", tmp_path / "absent"), ("export", tmp_path / "absent" / "x"), ("export", tmp_path)):
         ran = ebbtide(*command, "--json")
-        assert (ran.code, ran.json["error"]["field"]) == (2, "FILE")
+        assert (ran.code, ran.json["error"]["field"]) == (2, "file")
 
 
 def test_an_export_replaces_what_a_link_leads_to(ebbtide: Run, tmp_path: Path) -> None:

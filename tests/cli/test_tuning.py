@@ -69,7 +69,7 @@ def test_too_little_feedback_is_told(ebbtide: Run) -> None:
     judged = ebbtide("feedback", told, "positive", "--recall", recall, "--json")
     assert judged.json["usefulness"] == pytest.approx(2 / 3)
     stranger = ebbtide("feedback", told, "positive", "--recall", recall, "--user", "ana", "--json")
-    assert (stranger.code, stranger.json["error"]["field"]) == (1, "--recall")
+    assert (stranger.code, stranger.json["error"]["field"]) == (1, "recall")
     refused = ebbtide("tune", "tide", "--json")
     assert (refused.code, refused.json["error"]["code"]) == (1, "not_tuned")
     assert "All 1 judgements under tide are positive" in refused.json["error"]["message"]

@@ -18,8 +18,8 @@ from tests.forget.support import contents, fill
     "covers",
     [
         {"user": "ana"},
-        {"filter": {"case": 12}},
-        {"filter": (where("case") > 11) & (where("created_at") < datetime(2027, 1, 1, tzinfo=UTC))},
+        {"where": {"case": 12}},
+        {"where": (where("case") > 11) & (where("created_at") < datetime(2027, 1, 1, tzinfo=UTC))},
         {"tags": ["evidence"]},
         {"namespaces": "vector.agent.ana.*", "kinds": "note"},
         {"namespaces": ["*"]},
@@ -108,9 +108,9 @@ def test_holds_are_listed_and_written_down(memory: Ebbtide, clock: FixedClock) -
 @pytest.mark.parametrize(
     ("given", "field"),
     [
-        ({}, "filter"),
-        ({"filter": {}}, "filter"),
-        ({"user": "ana", "tags": ["x"]}, "filter"),
+        ({}, "where"),
+        ({"where": {}}, "where"),
+        ({"user": "ana", "tags": ["x"]}, "where"),
         ({"user": "a.b"}, "user"),
         ({"ids": []}, "ids"),
         ({"kinds": "nonsense"}, "kinds"),

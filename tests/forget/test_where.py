@@ -29,13 +29,13 @@ def test_what_the_dry_run_saw_goes_and_nothing_else(memory: Ebbtide) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"filter": {"customer": 7}},
-        {"filter": {"and": [{"customer": {"gte": 7}}, {"importance": {"lt": 0.6}}]}},
-        {"filter": where("customer") == 7},
+        {"where": {"customer": 7}},
+        {"where": {"and": [{"customer": {"gte": 7}}, {"importance": {"lt": 0.6}}]}},
+        {"where": where("customer") == 7},
         {"namespaces": "vector.team.*"},
         {"kinds": "note"},
         {"labels": ["episodic"]},
-        {"namespaces": "*", "filter": {"customer": 7}},
+        {"namespaces": "*", "where": {"customer": 7}},
     ],
 )
 def test_every_way_to_narrow(memory: Ebbtide, asked: dict[str, Any]) -> None:
@@ -57,15 +57,13 @@ def test_what_is_hidden_from_recall_goes_too(memory: Ebbtide, clock: FixedClock)
     assert memory.forget_where(tags=["home"]).count == 0
 
 
-@pytest.mark.parametrize(
-    "asked", [{}, {"filter": {}}, {"namespaces": "*"}, {"tags": []}, {"filter": None, "kinds": []}]
-)
+@pytest.mark.parametrize("asked", [{}, {"where": {}}, {"namespaces": "*"}, {"tags": []}, {"where": None, "kinds": []}])
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_an_empty_filter_is_refused(memory: Ebbtide, asked: dict[str, Any], dry_run: bool) -> None:
     memory.remember("one")
     with pytest.raises(InvalidInput) as caught:
         memory.forget_where(**asked, dry_run=dry_run)
-    assert caught.value.field == "filter"
+    assert caught.value.field == "where"
     assert contents(memory.browse()) == ["one"]
     assert memory.audit.entries(action="warning")[0].detail["refused"] == "invalid_input"
 

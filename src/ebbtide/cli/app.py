@@ -32,7 +32,7 @@ from ebbtide.cli import (
     tuning,
     understanding,
 )
-from ebbtide.cli.door import called
+from ebbtide.cli.door import field_of
 from ebbtide.cli.options import common_last
 from ebbtide.cli.output import Output, discard_rest
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
@@ -199,11 +199,17 @@ def usage_error(error: click.ClickException) -> InvalidInput:
     quoting = "Put a text of several words in quotation marks. " if too_many else ""
     found = InvalidInput(
         error.format_message(),
-        field=called(parameter) if parameter is not None else getattr(error, "option_name", None),
+        field=field_of(parameter) if parameter is not None else unknown_option(error),
         remedy=f"{quoting}{read}See `{context.command_path if context is not None else 'ebbtide'} --help`.",
     )
     found.__cause__ = error
     return found
+
+
+def unknown_option(error: click.ClickException) -> str | None:
+    """The name of an option that there is not, as programs know options; None where the error is about none."""
+    name: str | None = getattr(error, "option_name", None)
+    return None if name is None else name.lstrip("-").replace("-", "_")
 
 
 def defect(error: Exception) -> EbbtideError:

@@ -1,4 +1,4 @@
-"""What arguments are called at this door: `--dry-run` and ID, where the engine says `dry_run` and `memory_id`."""
+"""What people call arguments here: `--dry-run` and ID, where programs, and the `field` of errors, have other names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import click
 if TYPE_CHECKING:
     from ebbtide.errors import EbbtideError
 
-__all__ = ["as_called_here", "called", "confirming"]
+__all__ = ["as_called_here", "called", "confirming", "field_of"]
 
 Error = TypeVar("Error", bound="EbbtideError")
 
 # Behind a name; `drafts[3].content` is no argument.
 END = r"(?!\w|\[|\.\w)"
-# Verbs whose arguments have other names than the parameters that become them.
-OTHERWISE = {
-    "where": "filter", "tags_all": "tags", "of_user": "user", "asked": "input", "answered": "output", "paths": "source",
-}  # fmt: skip
+# What stands in a file is called as it is there, and so its errors begin with where.
+IN_A_FILE = re.compile(r"(?:Line \d+|A draft of the file)\b")
+# Parameters that become arguments of another name.
+OTHERWISE = {"tags_all": "tags", "of_user": "user", "asked": "input", "answered": "output", "paths": "source"}
 
 
 def called(parameter: click.Parameter) -> str:
@@ -29,6 +29,12 @@ def called(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
         return parameter.opts[0]
     return (parameter.metavar or str(parameter.name).upper()).strip("[].…")
+
+
+def field_of(parameter: click.Parameter) -> str:
+    """What programs know an option or an argument by, the same at every door: the name of the verb's argument."""
+    name = str(parameter.name).rstrip("_")
+    return OTHERWISE.get(name, name)
 
 
 def confirming(token: str) -> str:
@@ -39,13 +45,13 @@ def confirming(token: str) -> str:
 
 
 def as_called_here(error: Error, command: click.Command) -> Error:
-    """The error itself, which names the arguments of a verb as the command line has them."""
+    """The error itself, whose words name the arguments of a verb as the command line has them."""
+    if IN_A_FILE.match(error.message):
+        return error
     names = {str(one.name): called(one) for one in command.params}
-    names |= {other: names[name] for name, other in OTHERWISE.items() if name in names and other not in names}
+    names |= {other: names[name] for name, other in OTHERWISE.items() if name in names}
     error.message = _named(error.message, error.field, names)
     error.remedy = None if error.remedy is None else _named(error.remedy, None, names)
-    if error.field is not None:
-        error.field = names.get(error.field, error.field)
     return error
 
 

@@ -75,7 +75,7 @@ async def ingest(memory: AsyncEbbtide, out: Output, paths: tuple[str, ...], **op
     a --token that does forget just these.
     """
     if not paths:
-        raise InvalidInput("No path was given.", field="paths", remedy="Name files or folders, or - for a text.")
+        raise InvalidInput("No path was given.", field="source", remedy="Name files or folders, or - for a text.")
     given = given_only(options)
     if len(paths) > 1 and (one := next((name for name in ("name", "token") if name in given), None)):
         raise InvalidInput(f"--{one} goes with a single path.", field=one, remedy="Ingest one path at a time.")
@@ -86,7 +86,7 @@ async def ingest(memory: AsyncEbbtide, out: Output, paths: tuple[str, ...], **op
         for path in paths:
             source: dict[str, Any] = {"source": path} if path != STANDARD_INPUT else {"text": read_input(None, "text")}
             if "source" in source and "\n" in path:
-                raise InvalidInput("A path has no line break.", field="paths", remedy="Pipe a text in, and give -.")
+                raise InvalidInput("A path has no line break.", field="source", remedy="Pipe a text in, and give -.")
 
             def show(done: int, total: int, path: str = path) -> None:
                 tell(f"Reading {path}, in bytes", done, total)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -21,7 +23,8 @@ from ebbtide.cli.options import (
     with_store,
 )
 from ebbtide.cli.output import entry, json_text, line, paragraph
-from ebbtide.errors import InvalidInput
+from ebbtide.errors import EbbtideError, InvalidInput
+from ebbtide.types.memory import Draft
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +47,8 @@ __all__ = [
 ]
 
 
+# How the engine names a field of one of several drafts.
+PLACED = re.compile(r"drafts\[(\d+)\]\.?(.*)")
 REVISION = ("--expected-revision", "--revision", "expected_revision")
 expected_revision = click.option(*REVISION, type=int, metavar="N", help="Refuse if it has changed since this revision.")
 session_revision_option = click.option(
@@ -101,8 +106,27 @@ async def remember_file(
             f"{unfit} was given beside a file of drafts.", field=unfit, remedy="Write it into the drafts of the file."
         )
     drafts = json_lines(read_input(file, "file"), "file")
-    remembered = await memory.remember_many(drafts, **shared)
+    with told_of_file(list(drafts)):
+        remembered = await memory.remember_many(list(drafts.values()), **shared)
     out.answer([outcome_of(one) for one in remembered], lambda console: show_outcomes(console, remembered))
+
+
+@contextmanager
+def told_of_file(lines: Sequence[int]) -> Generator[None]:
+    """Name the line that what the block refuses of its drafts is about, and the field as the file has it."""
+    try:
+        yield
+    except EbbtideError as error:
+        place = PLACED.match(error.field or "")
+        number = int(place[1]) if place is not None else 0 if len(lines) == 1 else None
+        name = error.field if place is None else place[2]
+        parameters = {parameter.name for parameter in click.get_current_context().command.params}
+        if place is None and name not in Draft.model_fields and name in {None, "drafts", *parameters}:
+            raise
+        where = "A draft of the file" if number is None else f"Line {lines[number]}"
+        error.message = f"{where}: {error.message.removeprefix(place[0].removesuffix(name or '') if place else '')}"
+        error.field = name or "drafts"
+        raise
 
 
 def outcome_of(remembered: Remembered) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ebbtide.cli.door import as_called_here, called
+from ebbtide.cli.door import as_called_here, field_of
 from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 from ebbtide.handle import AsyncEbbtide
@@ -187,8 +187,11 @@ def _with(options: tuple[Decorator, ...], command: Any) -> Any:
 def json_option(name: str, help_: str) -> Decorator:
     """An option whose value is JSON."""
 
-    def parsed(_context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-        return None if value is None else parse_json(value, called(parameter))
+    def parsed(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+        try:
+            return None if value is None else parse_json(value, field_of(parameter))
+        except InvalidInput as error:
+            raise as_called_here(error, context.command) from None
 
     return click.option(name, callback=parsed, metavar="JSON", help=help_)
 
@@ -304,14 +307,14 @@ def text_of(argument: str | None, field: str) -> str:
     return read_input(argument, field).rstrip("\n") if argument in (None, "-") else argument
 
 
-def json_lines(text: str, field: str) -> list[Any]:
-    """The values of JSON Lines; blank lines are skipped.
+def json_lines(text: str, field: str) -> dict[int, Any]:
+    """The values of JSON Lines by the numbers of their lines; blank ones are skipped.
 
     Raises:
         InvalidInput: a line is not JSON; the error gives its number.
     """
-    return [
-        parse_json(line, field, line=number, remedy='Write one object a line, as in {"content": "It rained."}.')
+    return {
+        number: parse_json(line, field, line=number, remedy='Write one object a line, as in {"content": "It rained."}.')
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
-    ]
+    }

@@ -38,12 +38,6 @@ GOOD, BAD = "bold green", "bold red"
 id_options = click.option("--id", "ids", multiple=True, metavar="ID", help="Of these memories alone.")
 
 
-def as_filter(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that narrow as the handle's arguments, whose filter comes first."""
-    asked = tag_filter(options)
-    return {("filter" if name == "where" else name): value for name, value in asked.items()}
-
-
 @click.command("forget-where", short_help="Forget what meets a filter, after a look at it.")
 @narrowing_options
 @id_options
@@ -53,7 +47,7 @@ def as_filter(options: dict[str, Any]) -> dict[str, Any]:
 @step_by_step
 async def forget_where(memory: AsyncEbbtide, out: Output, token: str | None, **options: Any) -> None:
     """Show which memories meet a filter; with --token from that, forget just these for good."""
-    asked = as_filter(options)
+    asked = tag_filter(options)
     if not asked:
         refuse_place_as_filter(memory.caller)
     found = await memory.forget_where(**asked, dry_run=token is None, token=token)
@@ -96,15 +90,15 @@ def erase() -> None:
 
 
 @erase.command("user")
-@click.argument("name", metavar="USER")
+@click.argument("of_user", metavar="USER")
 @click.option("--confirm", required=True, metavar="USER", help="The user's name once more.")
 @with_store
 @step_by_step
-async def erase_user(memory: AsyncEbbtide, out: Output, name: str, confirm: str) -> None:
+async def erase_user(memory: AsyncEbbtide, out: Output, of_user: str, confirm: str) -> None:
     """Erase everything of USER in the tenant, whichever agent remembered it."""
-    if confirm != name:
+    if confirm != of_user:
         raise InvalidInput("--confirm names another user.", field="confirm", remedy="Give the user's name twice.")
-    erased = await memory.erase_user(name)
+    erased = await memory.erase_user(of_user)
     out.answer(erased, lambda console: show_erasure(console, erased))
 
 
@@ -138,7 +132,7 @@ async def place_hold(
     memory: AsyncEbbtide, out: Output, reason: str, of_user: str | None, ids: tuple[str, ...], **options: Any
 ) -> None:
     """Begin a hold: on memories by --id, on all of --of-user, or on all that meet a filter."""
-    placed = await memory.holds.place(reason=reason, user=of_user, ids=ids or None, **as_filter(options))
+    placed = await memory.holds.place(reason=reason, user=of_user, ids=ids or None, **tag_filter(options))
     out.answer(placed, lambda console: show_holds(console, [placed]))
 
 

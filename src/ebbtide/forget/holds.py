@@ -31,7 +31,7 @@ def covers_of(
     caller: Caller,
     now: datetime,
     *,
-    filter: Filter | Mapping[str, Any] | None,  # noqa: A002 - the name of the public argument
+    where: Filter | Mapping[str, Any] | None,
     ids: Sequence[UUID | str] | None,
     user: str | None,
     narrowed: Mapping[str, Any],
@@ -42,11 +42,11 @@ def covers_of(
         InvalidInput: none or several of the three were given, or one is malformed.
     """
     narrowing: dict[str, Any] = {
-        name: value for name, value in {"where": filter_form(filter), **narrowed}.items() if value is not None
+        name: value for name, value in {"where": filter_form(where), **narrowed}.items() if value is not None
     }
     if sum([ids is not None, user is not None, bool(narrowing)]) != 1:
         raise InvalidInput(
-            "A hold covers ids, or a user, or what meets a filter.", field="filter", remedy="Give just one of them."
+            "A hold covers ids, or a user, or what meets a filter.", field="where", remedy="Give just one of them."
         )
     if ids is not None:
         return {"ids": [str(id_) for id_ in check_ids(ids)]}
@@ -54,7 +54,7 @@ def covers_of(
         return {"user": check_caller(Caller(caller.tenant, caller.agent, user)).user}
     if is_empty(make_scope(caller, now, **narrowing), None) and "namespaces" not in narrowing:
         raise InvalidInput(
-            "The filter is empty.", field="filter", remedy="Say what is held, or the namespaces * for all."
+            "The filter is empty.", field="where", remedy="Say what is held, or the namespaces * for all."
         )
     kept: dict[str, Any] = {
         name: value if isinstance(value, str | Mapping) else list(check_texts(value, name))

@@ -37,7 +37,7 @@ class ForgetVerbs:
 
     async def forget_where(
         self: Handle,
-        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002 - what it is called everywhere
+        where: Filter | Mapping[str, Any] | None = None,
         *,
         query: str | None = None,
         ids: Sequence[UUID | str] | None = None,
@@ -54,10 +54,9 @@ class ForgetVerbs:
         the memories or their revisions are not those that the dry run saw.
 
         Args:
-            filter: a filter on fields and metadata, as in `recall(where=…)`.
             query: shows what a question finds; nothing is forgotten by it, so repeat with `ids`.
             ids: of these memories alone.
-            namespaces, kinds, labels, tags: as in `recall`.
+            namespaces, kinds, labels, tags, where: as in `recall`.
             dry_run: only show.
             token: what the dry run gave; it holds for 15 minutes.
 
@@ -67,7 +66,7 @@ class ForgetVerbs:
             Held: a legal hold covers one of them; nothing was done.
         """
         return await erase.forget_where(
-            await self.engine(), self.caller, filter, query=query, ids=ids, namespaces=namespaces, kinds=kinds,
+            await self.engine(), self.caller, where, query=query, ids=ids, namespaces=namespaces, kinds=kinds,
             labels=labels, tags=tags, dry_run=dry_run, token=token,
         )  # fmt: skip
 

@@ -32,7 +32,7 @@ class AsyncHolds(Group):
 
     async def place(
         self,
-        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002 - what it is called everywhere
+        where: Filter | Mapping[str, Any] | None = None,
         *,
         reason: str,
         ids: Sequence[UUID | str] | None = None,
@@ -44,7 +44,7 @@ class AsyncHolds(Group):
     ) -> Hold:
         """Begin a hold on memories by their ids, on all of a user, or on all of the agent that meet a filter.
 
-        What meets the filter later is covered too. The filter is `recall`'s: `filter` is its `where`.
+        What meets the filter later is covered too. `namespaces`, `kinds`, `labels`, `tags` and `where` are `recall`'s.
 
         Raises:
             InvalidInput: nothing, or more than one of the three was given, or there is no reason.
@@ -54,7 +54,7 @@ class AsyncHolds(Group):
         now = engine.clock.now()
         given_tags = tags.model_dump(exclude_none=True) if isinstance(tags, TagFilter) else tags
         narrowed = {"namespaces": namespaces, "kinds": kinds, "labels": labels, "tags": given_tags}
-        covers = covers_of(self.caller, now, filter=filter, ids=ids, user=user, narrowed=narrowed)
+        covers = covers_of(self.caller, now, where=where, ids=ids, user=user, narrowed=narrowed)
         async with engine.database.transaction(self.caller.tenant) as transaction:
             await lock(transaction, self.caller.tenant)
             hold = await keep_hold(transaction, self.caller.tenant, reason, covers, now)

@@ -100,7 +100,7 @@ async def forget(engine: Engine, caller: Caller, memory_id: UUID | str, expected
 async def forget_where(
     engine: Engine,
     caller: Caller,
-    filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002 - the name that the caller writes
+    where: Filter | Mapping[str, Any] | None = None,
     *,
     query: str | None = None,
     ids: Sequence[UUID | str] | None = None,
@@ -113,13 +113,13 @@ async def forget_where(
         check_flag(dry_run, "dry_run")
         now = engine.clock.now()
         if query is not None:
-            return await _preview_query(engine, caller, query, dry_run, {"where": filter, **narrowed})
-        scope = make_scope(caller, now, where=filter_form(filter), **narrowed)
+            return await _preview_query(engine, caller, query, dry_run, {"where": where, **narrowed})
+        scope = make_scope(caller, now, where=filter_form(where), **narrowed)
         named = None if ids is None else check_ids(ids)
         if is_empty(scope, named):
             raise InvalidInput(
                 "The filter is empty: it would meet everything.",
-                field="filter",
+                field="where",
                 remedy="Say which memories are meant; everything of a user or a tenant goes by erasing it.",
             )
         if dry_run:
