@@ -118,3 +118,9 @@ def test_a_vector_of_another_dimension_is_made_anew(memory: Ebbtide) -> None:
     imported = memory.import_records([record | {"id": str(uuid4()), "vector": record["vector"][:7]}])
     assert (imported.imported, imported.reembedded) == (1, 1)
     assert next(iter(memory.export_records()))["vector"] == record["vector"]
+
+
+def test_no_vector_is_counted_for_what_was_there_already(memory: Ebbtide) -> None:
+    memory.remember("The harbour channel is 77.")
+    told = memory.import_records([{"content": "The harbour channel is 77."}, {"content": "The pier is closed."}])
+    assert (told.imported, told.duplicates, told.reembedded) == (1, 1, 1)

@@ -240,7 +240,7 @@ async def _import_batch(
             check_names_kept(one.standing, rules)
     sifted = {one.id: sift(one, rules) for one in fresh}
     kept = [_relinked(one.incoming, same_as) for one in sifted.values() if one.incoming is not None]
-    embedded, embedding_count = await _embedded(engine, await _counted(engine, kept))
+    embedded, made_anew = await _embedded(engine, await _counted(engine, kept))
     async with engine.database.transaction(caller.tenant) as transaction:
         if any(one.naming.entities for one in embedded):
             await lock_graph(transaction, caller)
@@ -283,7 +283,7 @@ async def _import_batch(
         imported=len(stored),
         duplicates=len(existing),
         skipped=len(incoming) - len(fresh),
-        reembedded=embedding_count,
+        reembedded=len(made_anew & new),
         redacted=sum(one.redacted for one in changed),
         quarantined=sum(one.quarantined for one in changed),
         dropped=len(fresh) - len(kept),
@@ -378,11 +378,11 @@ async def _counted(engine: Engine, incoming: Sequence[Incoming]) -> list[Incomin
     return [one.with_rows([replace(row, tokens=next(counts), counted_by=name) for row in one.rows]) for one in incoming]
 
 
-async def _embedded(engine: Engine, incoming: Sequence[Incoming]) -> tuple[list[Incoming], int]:
-    """Vectors of the store's model for the images that brought none, and for how many memories they were made."""
+async def _embedded(engine: Engine, incoming: Sequence[Incoming]) -> tuple[list[Incoming], set[UUID]]:
+    """Vectors of the store's model for the images that brought none, and the memories for which they were made."""
     lacking = {_text(row): None for one in incoming for row in one.rows if row.embedding is None}
     if engine.embedder is None or not lacking:
-        return list(incoming), 0
+        return list(incoming), set()
     made = dict(zip(lacking, await engine.embedder.embed(list(lacking)), strict=True))
     done: list[Incoming] = []
     for one in incoming:
@@ -398,7 +398,7 @@ async def _embedded(engine: Engine, incoming: Sequence[Incoming]) -> tuple[list[
             for row in one.rows
         ]
         done.append(one.with_rows(rows))
-    return done, sum(one.row.embedding is None for one in incoming)
+    return done, {one.id for one in incoming if one.row.embedding is None}
 
 
 def _text(row: Row) -> str:
