@@ -115,6 +115,19 @@ def test_who_may_not_read_a_page_is_not_told_of_it(memory: Ebbtide) -> None:
     assert memory.entities.get("Sarah Chen").entity.page == page.id
 
 
+def test_a_user_is_not_shown_the_page_of_another(memory: Ebbtide, owner: Any) -> None:
+    ana, bob = memory.scoped(user="ana"), memory.scoped(user="bob")
+    for handle, said in ((ana, "Sarah plays chess"), (bob, "Sarah plays go")):
+        handle.remember(said, entities=[person("Sarah Chen")])
+    page = ana.entities.page("Sarah Chen")
+    with pytest.raises(Conflict, match="in another namespace"):
+        bob.entities.page("Sarah Chen")
+    assert ana.entities.page("Sarah Chen") == memory.entities.page("Sarah Chen") == page
+    memory.erase_user("ana")
+    assert holding(owner, "vector.agent.ana") == {"audit"}
+    assert bob.entities.page("Sarah Chen").content.splitlines()[1:] == ["- Sarah plays go"]
+
+
 def test_a_page_is_its_entitys_in_the_transaction_that_writes_it(memory: Ebbtide, owner: Any) -> None:
     memory.remember("Sarah plays chess", entities=[person("Sarah Chen")])
     owner.execute(

@@ -46,7 +46,9 @@ async def entity_page(
     async with engine.database.transaction(caller.tenant) as transaction:
         found = await resolve_entity(engine, transaction, scope, entity)
         row = await transaction.one("graph.page", tenant=caller.tenant, agent=caller.agent, entity=found.id)
-        wanted = write_namespace(place or row[1], caller, "namespace")
+        # Of a page where the caller does not read, such as another user's, it is told neither the words nor the place.
+        kept = row[1] if row[1] is not None and scope.namespaces.covers(row[1]) else None
+        wanted = write_namespace(place or kept, caller, "namespace")
         if row[0] is not None and row[1] is not None and wanted != row[1]:
             raise Conflict(
                 "The entity's page is in another namespace.", field="namespace", remedy="Forget that page first."

@@ -416,7 +416,8 @@ RETURNING h.id, h.reason, h.filter AS covers, h.placed_at, h.released_at;
 
 -- name: clean_user
 -- What the store learned about a user apart from memories; sessions stay as fences that name nobody. Branches that were begun in the
--- user's own namespaces go, unless something is left that was said on them, or on what goes on from them.
+-- user's own namespaces go, unless something is left that was said on them, or on what goes on from them. Nor is the page of an entity
+-- that others speak of too wanted there any more.
 WITH RECURSIVE kept AS (
     SELECT b.agent_id, b.chat_id, b.name FROM branch b
     WHERE b.tenant_id = %(tenant)s AND (
@@ -431,6 +432,8 @@ recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s AND t.user_i
 hits AS (DELETE FROM recall_hit t USING recalls WHERE t.tenant_id = %(tenant)s AND t.recall_id = recalls.id RETURNING 1),
 arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
 routes AS (DELETE FROM route_statistic t WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text RETURNING 1),
+pages AS (UPDATE entity e SET page_namespace = NULL
+          WHERE e.tenant_id = %(tenant)s AND (e.page_namespace = ANY(%(exact)s::text[]) OR e.page_namespace ^@ ANY(%(prefixes)s::text[]))),
 sessions AS (UPDATE session t SET user_id = NULL, revision = t.revision + 1 WHERE t.tenant_id = %(tenant)s AND t.user_id = %(user)s::text
              RETURNING 1)
 SELECT (SELECT count(*) FROM recalls) AS recalls, (SELECT count(*) FROM hits) AS recall_log, (SELECT count(*) FROM arms) AS serendipity,
