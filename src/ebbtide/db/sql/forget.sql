@@ -467,7 +467,6 @@ recalls AS (DELETE FROM recall_log t WHERE t.tenant_id = %(tenant)s RETURNING 1)
 hits AS (DELETE FROM recall_hit t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 arms AS (DELETE FROM serendipity_arm t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 routes AS (DELETE FROM route_statistic t WHERE t.tenant_id = %(tenant)s RETURNING 1),
-lexemes AS (DELETE FROM lexeme_statistic t WHERE t.tenant_id = %(tenant)s RETURNING 1),
 settings AS (UPDATE tenant t SET settings = '{}', governance = NULL,
                                  session_revision = 1 + greatest(t.session_revision, (SELECT max(revision) FROM sessions))
              WHERE t.tenant_id = %(tenant)s RETURNING 1)

@@ -651,15 +651,6 @@ CREATE TABLE route_statistic (
     PRIMARY KEY (tenant_id, agent_id, user_id, term, entity_type)
 );
 
--- How common a word is among an agent's memories, sampled; read only where a scope is too large to count.
-CREATE TABLE lexeme_statistic (
-    tenant_id text NOT NULL,
-    agent_id text NOT NULL,
-    lexeme text NOT NULL,
-    document_share double precision NOT NULL,
-    PRIMARY KEY (tenant_id, agent_id, lexeme)
-);
-
 -- Why the last attempt at a job failed. The queue's own tables keep everything else about jobs.
 CREATE TABLE job_failure (
     job_id bigint PRIMARY KEY,
@@ -678,7 +669,7 @@ BEGIN
         'entity', 'entity_alias', 'entity_key', 'entity_word', 'mention', 'alias_source', 'relation', 'derivation',
         'entity_change', 'entity_change_item', 'session', 'branch', 'turn', 'document', 'passage', 'conflict', 'memory_link', 'memory_origin',
         'legal_hold', 'tombstone', 'receipt', 'idempotency', 'audit', 'audit_seal', 'recall_log', 'recall_hit',
-        'serendipity_arm', 'route_statistic', 'lexeme_statistic']
+        'serendipity_arm', 'route_statistic']
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
