@@ -57,6 +57,16 @@ class Page:
         return [" ".join(made)]
 
     @property
+    def said(self) -> set[str]:
+        """The words that are in no heading."""
+        return set(self.above) - {word for line in self.lines if line.startswith("#") for word in line.split()}
+
+    @property
+    def headed(self) -> set[str]:
+        """The words of headings that have text below them."""
+        return {word for one in self.said for text in self.above[one] for word in text.split()}
+
+    @property
     def text(self) -> str:
         return "\n".join(self.lines)
 
@@ -73,7 +83,7 @@ def test_nothing_is_lost_and_nothing_is_too_long(given_parts: list[tuple[str, in
     page = Page(given_parts)
     found = passages_of(page.text, limit)
     assert all(words(one.text) <= limit for one in found)
-    assert {word for one in found for word in one.text.split()} >= set(page.above)
+    assert {word for one in found for word in one.text.split()} >= page.said | page.headed
     assert passages_of(page.text, limit) == found
 
 
@@ -150,12 +160,10 @@ def test_a_title_stands_above_unless_the_first_heading_says_it() -> None:
     assert [one.headings for one in passages_of("# Start\n\nHello.", title="Guide")] == [("Guide", "Start")]
 
 
-def test_a_heading_without_text_is_not_lost() -> None:
-    assert [one.text for one in passages_of("# One\n\n# Two\n\ntext\n\n## Last\n")] == [
-        "One",
-        "Two\n\ntext",
-        "Two > Last",
-    ]
+def test_a_heading_alone_is_no_passage() -> None:
+    assert [one.text for one in passages_of("# One\n\n# Two\n\ntext\n\n## Last\n")] == ["Two\n\ntext"]
+    assert [one.text for one in passages_of("# One\n\n## Empty\n\n## Two\n\ntext")] == ["One > Two\n\ntext"]
+    assert passages_of("# Empty") == passages_of("# One\n\n## Two\n\n# Three", title="Guide") == []
 
 
 def test_a_long_heading_is_cut_in_the_breadcrumb_and_whole_in_the_text() -> None:

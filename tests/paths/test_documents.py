@@ -62,10 +62,6 @@ def ingest(memory: Ebbtide, text: str, **more: Any) -> Any:
     return file
 
 
-def ingested(memory: Ebbtide, source: Any, **more: Any) -> Any:
-    return memory.ingest(source, **more)
-
-
 def contents(memory: Ebbtide, document: Any = "guide.md") -> list[str]:
     return [one.content for one in memory.documents.get(document).contents]
 
@@ -141,7 +137,7 @@ def test_equal_passages_of_two_documents_are_two_and_each_goes_with_its_own(memo
     memory.remember("# A\n\none", namespace=SPACE)
     ingest(memory, "same words", name="a.md")
     ingest(memory, "same words", name="b.md")
-    ingest(memory, "same words\n\n# h\n\n# h", name="a.md")
+    ingest(memory, "same words\n\n# h\n\nx\n\n# h\n\nx", name="a.md")
     assert counts(owner) == [2, 3, 4]
     # One of them comes back, and names the other.
     assert len(memory.recall("same words")[0].duplicates) == 1
@@ -225,19 +221,6 @@ def test_a_text_without_a_name_has_one_of_its_hash(memory: Ebbtide) -> None:
     assert memory.ingest(text="First line.\nSecond line.").files[0].status == "unchanged"
 
 
-def test_a_name_for_a_path(memory: Ebbtide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("one")
-    monkeypatch.chdir(tmp_path)
-    names = [ingested(memory, given, **more).files[0].path for given, more in (
-        ("./docs//a.md", {}), (Path("docs/../docs/a.md"), {}), ("docs", {}), ("docs", {"name": "handbook"}),
-    )]  # fmt: skip
-    assert names == ["docs/a.md", "docs/a.md", "docs/a.md", "handbook/a.md"]
-    monkeypatch.chdir(tmp_path / "docs")
-    assert memory.ingest("../docs/a.md").files[0].path == f"{tmp_path}/docs/a.md"
-    assert memory.ingest(".").files[0].path == "a.md"
-
-
 @pytest.mark.parametrize(
     ("field", "given"),
     [
@@ -273,9 +256,36 @@ def test_a_dry_run_writes_nothing(memory: Ebbtide, owner: Any) -> None:
 
 def test_what_is_empty_leaves_the_earlier_version(memory: Ebbtide) -> None:
     ingest(memory, GUIDE)
-    assert (ingest(memory, "").reason, ingest(memory, "---\ntitle: x\n---\n\n").reason) == ("empty", "empty")
+    assert ingest(memory, "").reason == "empty"
     assert len(contents(memory)) == 3
     assert memory.documents.list()[0].complete
+
+
+@pytest.mark.parametrize("text", ["# Empty", "# One\n\n## Two\n", "---\ntitle: x\n---\n"])
+def test_headings_alone_are_nothing_to_remember_and_replace_what_was_there(
+    memory: Ebbtide, owner: Any, text: str
+) -> None:
+    alone = ingest(memory, text)
+    assert (alone.status, alone.reason, alone.document) == ("skipped", "empty", None)
+    assert counts(owner) == [0, 0, 0]
+    ingest(memory, GUIDE)
+    replaced = ingest(memory, text)
+    assert (replaced.status, replaced.reason, replaced.document) == ("updated", "empty", None)
+    assert (replaced.forgotten, replaced.kept, memory.documents.list()) == (3, 0, [])
+    assert counts(owner)[0] == 0
+    assert ingest(memory, text).status == "skipped"
+
+
+def test_headings_alone_leave_what_is_held(memory: Ebbtide) -> None:
+    document = ingest(memory, GUIDE).document
+    assert document is not None
+    held = memory.documents.get(document).contents[0].id
+    hold = memory.holds.place(ids=[held], reason="a case")
+    replaced = ingest(memory, "# Empty")
+    assert (replaced.reason, replaced.forgotten, replaced.held, replaced.document) == ("empty", 2, 1, document)
+    memory.holds.release(hold.id)
+    assert ingest(memory, "# Empty").forgotten == 1
+    assert memory.documents.list() == []
 
 
 def test_a_failing_embedder_is_gone_on_from(open_store: Opener, embedder: Counting, owner: Any) -> None:

@@ -113,3 +113,14 @@ def test_a_signature_is_of_what_is_read_and_of_nothing_else() -> None:
         update={"factors": (*ibex.factors[:-1], ibex.factors[-1].model_copy(update={"saturation": 20.0}))}
     )
     assert signature_of(slower) != signature_of(ibex)
+
+
+@pytest.mark.parametrize("switch", ["routing", "graph"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_signature_does_not_depend_on_which_were_made_before(switch: str, first: int) -> None:
+    tide = PRESETS["tide"]
+    # Parts that nobody has seen, which both share.
+    off = tide.model_copy(update={"tide": (tide.tide or TideParameters()).model_copy()})
+    pair = (off, off.model_copy(update={switch: "on"}))
+    made = {place: signature_of(pair[place]) for place in (first, 1 - first)}
+    assert made[0] == signature_of(tide) != made[1]

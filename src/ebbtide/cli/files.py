@@ -137,7 +137,7 @@ def told_of(file: IngestedFile) -> str:
     """What else is to be said of a file."""
     names = ("new", "kept", "forgotten", "held", "dropped", "quarantined")
     counts = ", ".join(f"{getattr(file, name):,} {name}" for name in names if getattr(file, name))
-    said = file.message or counts
+    said = "  ".join(one for one in (counts, file.message) if one)
     return f"  {said}" if said else ""
 
 

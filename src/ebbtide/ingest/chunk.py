@@ -108,7 +108,7 @@ class Chunker:
             self.owed.append(Unit(text, self.measure(text), block.first, block.last))
 
     def flush(self) -> Iterator[Passage]:
-        """The passages of what is held, and of headings that no other passage shows."""
+        """The passages of what is held; a heading alone is none, unless it is too long for a breadcrumb."""
         if not self.units and not self.owed:
             return
         crumb, shown = self.first_line
@@ -117,8 +117,6 @@ class Chunker:
         units = [part for unit in missing for part in cut_text(unit, self.measure, self.limit // 2)] + self.units
         self.owed, self.units, self.size = [], [], 0
         if not units:
-            if crumb and first is not None:
-                yield Passage(crumb, self.headings, first, first)
             return
         # The heading's own line belongs to the first passage under it.
         if first is not None:

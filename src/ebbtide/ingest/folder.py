@@ -1,4 +1,4 @@
-"""The files of a folder, each with the namespace of the folder it lies in."""
+"""The files of a folder, each with the namespace of the folder it lies in, and what a path is called in a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from ebbtide.ingest.reading import SUFFIXES
 from ebbtide.text import shows_all
 
-__all__ = ["Entry", "segment_of", "segments_of", "walk"]
+__all__ = ["Entry", "names_of", "readable", "segment_of", "segments_of", "walk"]
 
 MOST_DEEP = 64
 LONGEST_SEGMENT = 60
@@ -145,3 +145,29 @@ def segments_of(names: Sequence[str]) -> dict[str, str]:
             digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
             segments[name] = f"{segment}-{digest}" if segment else digest
     return segments
+
+
+def names_of(path: Path) -> list[str]:
+    """What a document may be called, the first being its name where the store knows none of them.
+
+    That is the path from the current folder for what lies in it, however it was given, and the path from the root for
+    what does not. A link on the way is a name of its own: what it leads to may change. The path from the root is known
+    again for what lies in the folder too, where it was ingested from elsewhere.
+    """
+    plain = Path(os.path.normpath(path))
+    if not same_file(plain, path):
+        # A `..` behind a link leads out of what the link leads to.
+        plain = Path(os.path.realpath(path))
+    here = Path.cwd()
+    absolute = Path(os.path.normpath(here / plain))
+    real = Path(os.path.realpath(absolute.parent)) / absolute.name
+    within = next((one.relative_to(here) for one in (absolute, real) if one.is_relative_to(here)), absolute)
+    return list(dict.fromkeys([within.as_posix(), absolute.as_posix()]))
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file or folder."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.absolute() == other.absolute()

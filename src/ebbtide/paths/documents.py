@@ -31,7 +31,7 @@ from ebbtide.govern.access import (
 from ebbtide.govern.confirmation import Deed, check_token, end_of_token, make_token
 from ebbtide.govern.rules import rules_in
 from ebbtide.identifiers import new_id, parse_id
-from ebbtide.ingest.folder import Entry, readable, walk
+from ebbtide.ingest.folder import Entry, names_of, readable, walk
 from ebbtide.ingest.reading import open_file
 from ebbtide.paths.ingestion import FORGOTTEN_AT_ONCE, File, Plan, ingest_file
 from ebbtide.paths.manage import note_read
@@ -102,7 +102,7 @@ async def ingest(
     namespace = write_root(namespace, caller)
     if given is not None or path is None:
         return await _ingest_text(engine, caller, given or "", name, namespace, plan, progress)
-    root = name or path_of(path)
+    root = name or await _known_as(engine, caller, await to_thread.run_sync(names_of, path), namespace)
     if not path.is_dir():
         opened = partial(open_file, path, follow=True)
         file = File(readable(root), namespace, opened, is_file=name is None)
@@ -148,11 +148,14 @@ def source_of(source: Any, text: Any) -> tuple[Path | None, str | None]:
     return path, None
 
 
-def path_of(path: Path) -> str:
-    """What a document is called: the path as it was given, without detours; one that leads upwards from the root on."""
-    plain = os.path.normpath(path)
-    upwards = Path(plain).parts[:1] == ("..",)
-    return Path(os.path.normpath(Path.cwd() / plain) if upwards else plain).as_posix()
+async def _known_as(engine: Engine, caller: Caller, names: Sequence[str], namespace: str) -> str:
+    """That of the names which the store knows, else the first."""
+    whose = {"tenant": caller.tenant, "agent": caller.agent, "namespace": namespace}
+    async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        for name in names if len(names) > 1 else ():
+            if (await transaction.one("document.known", **whose, path=readable(name)))[0]:
+                return name
+    return names[0]
 
 
 def plan_of(

@@ -53,9 +53,10 @@ __all__ = ["File", "Plan", "ingest_file"]
 BATCH = 256
 FORGOTTEN_AT_ONCE = 1_000
 # Raised when the readers or the cutting change, so that what they made is made anew.
-READER_VERSION = 1
+READER_VERSION = 2
 # An echo of a context block is not stored either: what it shows is remembered already.
 COUNTED = {"dropped": "dropped", "quarantined": "quarantined", "echo": "dropped"}
+WORDLESS = "It holds no text, or nothing but headings, so nothing of it is remembered."
 SKIPPED = frozenset({"empty", "binary", "no file"})
 FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 1.0
@@ -137,8 +138,8 @@ async def _ingest(engine: Engine, caller: Caller, file: File, plan: Plan, stream
         )
         size = min(BATCH, settings.max_batch_drafts)
         batch = await to_thread.run_sync(lambda: list(islice(reading.passages, size)))
-        if not batch:
-            raise Unreadable("empty", "It holds no text.")
+        if not batch and row is None:
+            raise Unreadable("empty", WORDLESS)
         writer = await begin(engine, caller, replace(file, media=examined.media), plan, row, reading, batch)
         while batch:
             await writer.write(batch)
@@ -152,6 +153,8 @@ async def _ingest(engine: Engine, caller: Caller, file: File, plan: Plan, stream
         name: writer.counts[name] for name in ("new", "kept", "forgotten", "held", "dropped", "quarantined")
     }
     document = writer.claim.id if writer.left else None
+    if not writer.position:
+        about |= {"reason": "empty", "message": WORDLESS}
     return IngestedFile(**about, status=status, document=document, warnings=warnings, **counts)
 
 
@@ -229,8 +232,7 @@ async def begin(
             chunks = await transaction.all("document.chunks", tenant=caller.tenant, agent=caller.agent, source=str(id_))
         for memory_id, digest in chunks:
             known.setdefault(bytes(digest), []).append(memory_id)
-    headings = batch[0].headings
-    heading = headings[0] if headings else PurePosixPath(file.path).stem
+    heading = next((one.headings[0] for one in batch[:1] if one.headings), PurePosixPath(file.path).stem)
     tags = tuple(dict.fromkeys((*plan.tags, *reading.tags)))
     described = replace(plan, title=reading.title, tags=tags, observed_at=plan.observed_at or reading.observed_at)
     return Writer(engine, caller, claim, described, known, reading.title or heading)
@@ -373,7 +375,7 @@ class Writer:
             await transaction.run("document.unplace", tenant=tenant, id=self.claim.id, ids=self.held)
             if await transaction.all("forget.drop_documents", tenant=tenant, documents=[self.claim.id]):
                 self.left = False
-            elif not await transaction.all(
+            elif await transaction.all(
                 "document.close",
                 tenant=tenant,
                 id=self.claim.id,
@@ -385,11 +387,16 @@ class Writer:
                 is_file=self.claim.is_file,
                 now=now,
             ):
+                self.left = True
+            elif self.position:
                 raise StaleRevision(
                     "The document was forgotten while it was read.",
                     field="document",
                     remedy="Ingest it again, if it shall be remembered after all.",
                 )
+            else:
+                # It has no passages any more, and went with the last one.
+                self.left = False
             detail = {"operation": "ingest", "document": str(self.claim.id), **self.counts}
             await write_audit(transaction, self.caller, "write", [(None, detail)], now)
 

@@ -40,8 +40,8 @@ MOST_SIGNATURES = 256
 def signature_of(profile: Profile) -> bytes:
     """8 bytes that two profiles share if they read the same of a memory, and so differ in weights and gates alone."""
     # Narrowing a profile copies it and keeps its parts, which never change; those of a known profile are not collected.
-    parts = (id(profile.factors), id(profile.tide), id(profile.full_text), profile.graph, id(profile.walk))
-    key = (profile.law, profile.base, profile.cap, profile.quality_weighting, *parts)
+    read = (getattr(profile, name) for name in Profile.model_fields if name not in OUTSIDE)
+    key = tuple(value if value is None or isinstance(value, str | int | float) else id(value) for value in read)
     if key not in _signatures:
         if len(_signatures) >= MOST_SIGNATURES:
             _signatures.clear()

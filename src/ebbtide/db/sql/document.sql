@@ -93,6 +93,12 @@ WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s AND d.is_file AND star
   AND (d.namespace = %(namespace)s::text OR starts_with(d.namespace, %(namespace)s::text || '.'))
 ORDER BY d.namespace, d.path;
 
+-- name: known
+-- Whether an agent has a document at a path, or below it.
+SELECT EXISTS (SELECT FROM document d WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s AND d.is_file
+    AND (d.path = %(path)s::text OR starts_with(d.path, %(path)s::text || '/'))
+    AND (d.namespace = %(namespace)s::text OR starts_with(d.namespace, %(namespace)s::text || '.')));
+
 -- name: by_id
 -- One document of an agent.
 SELECT {{document_columns}} FROM document d WHERE d.tenant_id = %(tenant)s AND d.agent_id = %(agent)s AND d.id = %(id)s;
