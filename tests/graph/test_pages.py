@@ -11,6 +11,7 @@ from ebbtide.errors import Conflict, Forbidden, NotFound, StoreError
 from ebbtide.jobs.pages import refresh_tenant
 from tests.forget.support import holding
 from tests.graph.test_entities import person
+from tests.meanwhile import in_the_middle
 
 SARAH = person("Sarah Chen", "Sazza")
 
@@ -139,3 +140,19 @@ def test_a_page_is_its_entitys_in_the_transaction_that_writes_it(memory: Ebbtide
     assert memory.browse(kinds="entity") == []
     owner.execute("DROP TRIGGER killed ON entity")
     assert memory.entities.page("Sarah Chen") is not None
+
+
+def test_two_who_bring_a_page_up_to_date_at_once_both_get_it(
+    memory: Ebbtide, owner: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("Sarah plays chess", entities=[person("Sarah Chen")])
+    memory.entities.page("Sarah Chen")
+    memory.remember("Sarah plays go", entities=[person("Sarah Chen")])
+
+    def page() -> Any:
+        return memory.entities.page("Sarah Chen")
+
+    slower: list[Any] = []
+    faster = in_the_middle(monkeypatch, owner, "ebbtide.paths.pages:rewrite", lambda: slower.append(page()), page)
+    assert slower == [faster.result()]
+    assert slower[0].revision == 2

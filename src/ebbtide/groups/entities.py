@@ -103,6 +103,7 @@ class AsyncEntities(Group):
         Raises:
             NotFound: there is no such entity, or no readable memory mentions it.
             Conflict: its page is in another namespace.
+            StaleRevision: others changed the page again and again meanwhile.
             Forbidden: the policy does not let the caller write there.
         """
         return await pages.entity_page(await self.engine(), self.caller, entity, namespace=namespace)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from ebbtide.checks import LONGEST_ID, check_text
-from ebbtide.errors import Conflict, NotFound
+from ebbtide.errors import Conflict, NotFound, StaleRevision
 from ebbtide.govern.access import READ, WRITE, requires, write_namespace
 from ebbtide.paths.entities import resolve_entity
 from ebbtide.paths.lifecycle import invalidate
@@ -34,6 +35,7 @@ MOST_FACTS = 50
 LONGEST_FACT = 500
 BATCH = 500
 FIRST = UUID(int=0)
+TRIES = 3
 
 
 @requires(READ, WRITE)
@@ -56,6 +58,10 @@ async def entity_page(
         await transaction.run(
             "graph.want_page", tenant=caller.tenant, agent=caller.agent, entity=found.id, namespace=wanted
         )
+    for _ in range(TRIES - 1):
+        # Whoever was faster may not have known the newest fact.
+        with suppress(StaleRevision):
+            return await _refresh(engine, caller, found.id)
     return await _refresh(engine, caller, found.id)
 
 
