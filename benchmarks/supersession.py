@@ -19,7 +19,7 @@ from ebbtide.evaluate.datasets import load_dataset
 from ebbtide.evaluate.run import evaluate
 from ebbtide.evaluate.scope import EvaluationScope, Item
 from ebbtide.models.local import LocalEmbedder
-from ebbtide.write.near import NEIGHBOURS, WIDE
+from ebbtide.write.near import NEIGHBOURS_WIDE, WIDE
 from ebbtide.write.update import SURE, Statement, Update, best_fit
 
 LEAST_PRECISION = 0.95
@@ -94,7 +94,7 @@ def fitting(
         for other in np.flatnonzero(cosines[place, :place] > WIDE).tolist()
         if items[other].namespace == items[place].namespace and items[other].sequence is None and other not in gone
     ]
-    older = sorted(older, key=lambda other: -cosines[place, other])[:NEIGHBOURS]
+    older = sorted(older, key=lambda other: -cosines[place, other])[:NEIGHBOURS_WIDE]
     near = [(statement(items[other], kinds=kinds), float(cosines[place, other])) for other in older]
     fit = best_fit(statement(items[place], kinds=kinds), near, sure=sure)
     return None if fit is None else (older[fit[0]], fit[1])

@@ -150,9 +150,9 @@ FOR_A_WHILE_UNSPACED = (
 # How a correction begins, before a colon or a dash.
 ANNOUNCED = _words(
     """
-    correction update corrected edit erratum change changed new korrektur berichtigung aktualisierung neu änderung
-    correctif rectification changement nouveau corrección actualización cambio correzione aggiornamento correção
-    atualização correctie wijziging rättelse исправление обновление korekta
+    correction update updated corrected edit erratum change changed new korrektur berichtigung aktualisierung neu
+    änderung correctif rectification changement nouveau corrección actualización cambio correzione aggiornamento
+    correção atualização correctie wijziging rättelse исправление обновление korekta
     """
 )
 

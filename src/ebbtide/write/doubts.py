@@ -90,8 +90,8 @@ def is_narrower(older: str, newer: str) -> bool:
     if not (old.whole and new.whole and old.words and new.words):
         return False
     more = new.words - content_words(older) - old.words - NO_SORT_STEMS
-    if properties_of(older) & properties_of(newer):
-        more -= PROPERTY_STEMS
+    alike = properties_of(older) & properties_of(newer)
+    more -= {stem(word) for place in alike for word in things.PROPERTIES[place]}
     return bool(old.words & new.words and more)
 
 

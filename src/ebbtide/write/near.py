@@ -30,6 +30,8 @@ LEAST_SIMILARITY = 0.7
 # A change may be told in quite other words than what it changes.
 WIDE = 0.4
 NEIGHBOURS = 5
+# Of one subject many things are known, and what changed need not be among the nearest of them.
+NEIGHBOURS_WIDE = 20
 # So many vectors are compared by the server; more are worth carrying the namespace's vectors over once.
 FEW = 12
 # Searching the index once costs as much as carrying so many more vectors over, to be compared with all at once.
@@ -50,7 +52,7 @@ async def nearest(
     """For each vector, by its position, at most five statements of its namespace nearer than a cosine of 0.7.
 
     Live memories of the agent, and the earlier vectors of the batch. `namespaces` are those of all positions; for those
-    in `wide` a cosine of 0.4 is near enough.
+    in `wide` a cosine of 0.4 is near enough, and there are at most twenty.
     """
     grouped: dict[str, list[int]] = defaultdict(list)
     for position in vectors:
@@ -81,13 +83,13 @@ async def _stored(
     asked = {
         "places": list(range(len(rows))),
         "vectors": as_halfvecs(rows),
-        "rows": NEIGHBOURS,
+        "rows": _most(float(least.min())),
         "least": least.tolist(),
     }
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         indexed = await _has_index(transaction, caller, namespace, exact)
         if not indexed and len(rows) <= FEW:
-            return [tuple(row) for row in await transaction.all("conflict.nearest", **scope, **asked)]
+            return _nearest_of_each(await transaction.all("conflict.nearest", **scope, **asked), least)
         if not indexed:
             return [near async for near in _compared(transaction, scope, rows, least)]
     settings: dict[str, str | int] = {
@@ -98,7 +100,23 @@ async def _stored(
         "enable_sort": "off",
     }
     async with engine.database.transaction(caller.tenant, snapshot=True, settings=settings) as transaction:
-        return [tuple(row) for row in await transaction.all("conflict.nearest_indexed", **scope, **asked)]
+        return _nearest_of_each(await transaction.all("conflict.nearest_indexed", **scope, **asked), least)
+
+
+def _nearest_of_each(rows: Sequence[Any], least: NDArray[np.float32]) -> list[tuple[int, UUID, float]]:
+    """Rows of a place, an id and a cosine, without those beyond as many as each place is to have."""
+    counts: dict[int, int] = defaultdict(int)
+    kept: list[tuple[int, UUID, float]] = []
+    for place, id_, cosine in sorted(rows, key=lambda row: (row[0], -row[2])):
+        counts[place] += 1
+        if counts[place] <= _most(float(least[place])):
+            kept.append((place, id_, cosine))
+    return kept
+
+
+def _most(least: float) -> int:
+    """How many neighbours a vector is to have, by how near they must be."""
+    return NEIGHBOURS_WIDE if least < (WIDE + LEAST_SIMILARITY) / 2 else NEIGHBOURS
 
 
 async def _has_index(transaction: Transaction, caller: Caller, namespace: str, exact: int) -> bool:
@@ -131,14 +149,14 @@ async def _compared(
 def above(
     rows: NDArray[np.float32], others: NDArray[np.float32], least: NDArray[np.float32]
 ) -> Iterator[tuple[int, int, float]]:
-    """For each row, its five nearest others with a cosine above the row's least; all are of norm 1."""
+    """For each row, its nearest others with a cosine above the row's least; all are of norm 1."""
     for start in range(0, len(rows), BLOCK):
         cosines = rows[start : start + BLOCK] @ others.T
         yield from _best(cosines, start, least)
 
 
 def among(rows: NDArray[np.float32], least: NDArray[np.float32]) -> Iterator[tuple[int, int, float]]:
-    """For each row, its five nearest among the 10,000 rows before it, with a cosine above the row's least."""
+    """For each row, its nearest among the 10,000 rows before it, with a cosine above the row's least."""
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         first = max(0, start - PAGE)
@@ -155,6 +173,6 @@ def _best(cosines: NDArray[np.float32], start: int, least: NDArray[np.float32]) 
     asked = least[start : start + len(cosines)]
     for row in np.flatnonzero(cosines.max(axis=1, initial=-1.0) > asked).tolist():
         places = np.flatnonzero(cosines[row] > asked[row])
-        nearest_first = places[np.argsort(-cosines[row, places], kind="stable")][:NEIGHBOURS]
+        nearest_first = places[np.argsort(-cosines[row, places], kind="stable")][: _most(float(asked[row]))]
         for place in nearest_first.tolist():
             yield start + row, place, float(cosines[row, place])

@@ -56,6 +56,8 @@ HEAD = re.compile(r"[^:.;,!?]{3,60}:(?=\s)")
 # What is shorter before a full stop is an abbreviation.
 SENTENCE_END = re.compile(r"(?<=\w{4})[.;!?]\s")
 SUBJECT_TOKENS = 7
+# What stands behind one of these is no verb: "my work phone".
+OWNING = (["my"], ["our"], ["your"], ["his"], ["her"], ["their"])
 HANGUL, KANA = re.compile(r"[\uac00-\ud7a3]"), re.compile(r"[\u3040-\u30ff]")
 KOREAN_TOPIC = re.compile(r"((?:\S+ ){0,2}?\S+?)(?:은|는|이|가)\s")
 JAPANESE_TOPIC = re.compile(r"([^、。はが\s]{1,12})[はが]")
@@ -114,7 +116,7 @@ def subject_of(content: str) -> Subject:
         (
             place
             for place, (word, match) in enumerate(zip(lowered, tokens, strict=True))
-            if word in things.VERBS or match.start() >= change
+            if (word in things.VERBS and lowered[place - 1 : place] not in OWNING) or match.start() >= change
         ),
         None,
     )
@@ -196,7 +198,7 @@ def likeness(older: str, newer: str) -> float:
 
 def of_two_things(older: str, newer: str) -> bool:
     """Whether the texts tell that they speak of different people, places or things."""
-    one, other = content_words(older), content_words(newer)
+    one, other = content_words(older) | owners_of(older), content_words(newer) | owners_of(newer)
     if (one & KIN_STEMS) ^ (other & KIN_STEMS):
         return True
     old_topic, new_topic = topic_of(older), topic_of(newer)

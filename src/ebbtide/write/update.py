@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ebbtide.write import change_words as lists
 from ebbtide.write.cues import COMMON, ended_in, given_up_in, may_say_update, read_cues
 from ebbtide.write.doubts import in_doubt
+from ebbtide.write.frames import change_between, changes_another
 from ebbtide.write.topics import alike_by_subject, content_words, label_between, likeness, of_two_things, share_subject
 from ebbtide.write.wording import WORD, read_wording
 from ebbtide.write.words import NEGATIONS
@@ -24,8 +26,12 @@ SURE = 0.75
 """The confidence from which on an update replaces; `benchmarks/supersession.py` shows what others would find."""
 DOUBTFUL = 0.62
 """The confidence from which on it is a conflict."""
+SAME_BUT_FOR_VALUE = 0.9
+"""How sure it is that what says now, of the same subject by the same words, another value replaces the first."""
 # Words that say nothing new: what is grammar, and that something holds now, or still.
 NO_NEWS = COMMON.union(*lists.HOLDS_NOW, *lists.UNCHANGED) - NEGATIONS
+# An address is one word, whatever words it is made of.
+SAID = re.compile(rf"(?<!\S)[^\s@]{{1,100}}@\S{{0,100}}\w|{WORD.pattern}")
 # An update fits what it replaces better than anything else by so much of cosine and shared words together.
 LEAD = 0.05
 # Texts that share nothing but whom they are about may still say the same of him, if they lie as near as this.
@@ -52,10 +58,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What a newer statement is to an older one, and how sure that is, in [0, 1]."""
+    """What a newer statement is to an older one, how sure that is, in [0, 1], and whether only the value is another."""
 
     kind: Literal["supersedes", "conflict"]
     confidence: float
+    same_property: bool = False
 
 
 def may_update(content: str, kind: str) -> bool:
@@ -74,7 +81,7 @@ def best_fit(
         return None
     fitting = sorted(
         (
-            (cosine + likeness(older.content, newer.content), place, update)
+            (update.same_property + cosine + likeness(older.content, newer.content), place, update)
             for place, (older, cosine) in enumerate(near)
             if (update := judge(older, newer, cosine, sure=sure)) is not None
         ),
@@ -106,18 +113,23 @@ def judge(older: Statement, newer: Statement, cosine: float, *, sure: float = SU
     changed = 1.0 if corrects else cues.changed
     if changed == 0.0 or ((cues.denied or cues.uncertain) and not corrects) or (cues.added and changed < 1.0):
         return None
+    if says_nothing_new(older.content, newer.content):
+        return None
     labelled = label_between(older.content, newer.content)
+    change = None if cues.added else change_between(older.content, newer.content, cosine)
+    if change == "same" and not (older.confirmed or cues.denied or cues.uncertain or cues.partly):
+        return Update("supersedes", max(SAME_BUT_FOR_VALUE, confidence_of(changed, cosine, 1.0)), same_property=True)
     if (
         labelled == "subject"
         or of_two_things(older.content, newer.content)
         or ended_elsewhere(older.content, newer.content)
-        or says_nothing_new(older.content, newer.content)
+        or changes_another(older.content, newer.content)
     ):
         return None
     alike = likeness(older.content, newer.content)
-    if cosine < NEAR_BY_SUBJECT and alike_by_subject(older.content, newer.content):
+    if change is None and cosine < NEAR_BY_SUBJECT and alike_by_subject(older.content, newer.content):
         return None
-    confidence = confidence_of(changed, cosine, alike)
+    confidence = max(confidence_of(changed, cosine, alike), 0.0 if change is None else DOUBTFUL)
     if confidence < DOUBTFUL:
         return None
     doubtful = (
@@ -159,7 +171,7 @@ def says_nothing_new(older: str, newer: str) -> bool:
 
     Words such as "now" and "as before" say nothing by themselves, unless one of the texts says what is no more.
     """
-    said, news = WORD.findall(older.casefold()), WORD.findall(newer.casefold())
+    said, news = SAID.findall(older.casefold()), SAID.findall(newer.casefold())
     if is_part(news, said):
         return True
     if any((*ended_in(older), *ended_in(newer), *given_up_in(older), *given_up_in(newer))):
