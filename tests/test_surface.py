@@ -93,6 +93,10 @@ def test_an_argument_that_a_verb_does_not_have_is_told_with_the_one_meant(memory
          "Did you mean kinds?"),
         (lambda: memory.recall("x", namespace="a"), "Ebbtide.recall() got an unexpected keyword argument 'namespace'. "
          "Did you mean namespaces?"),
+        (lambda: memory.remember("x", valid_until="2027-01-01"), "Ebbtide.remember() got an unexpected keyword "
+         "argument 'valid_until'. Did you mean expires_at?"),
+        (lambda: memory.forget_where(filter={"a": 1}), "Ebbtide.forget_where() got an unexpected keyword argument "
+         "'filter'. Did you mean where?"),
         (lambda: memory.recall("x", zzz=1), "Ebbtide.recall() got an unexpected keyword argument 'zzz'."),
         (lambda: memory.forget("x"), "Ebbtide.forget() missing 1 required positional argument: 'expected_revision'"),
         (lambda: memory.episodes.fork(brunch="x"), "Episodes.fork() got an unexpected keyword argument 'brunch'. "

@@ -12,14 +12,22 @@ from ebbtide.errors import InvalidInput
 
 __all__ = ["begun", "check_opened", "meant", "misuse", "plainly_refusing", "shaped"]
 
+ENDS = ("expires_at", "invalidated_at")
+# What others call the same.
+SAME = {"filter": ("where",), **dict.fromkeys(("valid_until", "valid_to", "until", "ends_at"), ENDS)}
+
 Class = TypeVar("Class", bound=type[Any])
 Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """`Did you mean kinds? ` for the known name nearest to one that is unknown, nothing where none is near."""
-    near = get_close_matches(name, list(known), n=1)
+    """`Did you mean kinds? ` for the known name that means the same as an unknown one, or else is nearest to it.
+
+    Nothing where none is near.
+    """
+    names = list(known)
+    near = [one for one in SAME.get(name, ()) if one in names] or get_close_matches(name, names, n=1)
     return f"Did you mean {near[0]}? " if near else ""
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ebbtide.arguments import meant
 from ebbtide.checks import check_flag
 from ebbtide.errors import Conflict, InvalidInput, ModelError, StaleRevision
 from ebbtide.govern.access import WRITE, is_readable, requires
@@ -220,10 +221,11 @@ def as_draft(draft: Any, place: str) -> Draft:
     unknown = next((str(name) for name in given if name not in Draft.model_fields), None)
     if unknown is not None or "content" not in given:
         name = f"{place}{unknown or 'content'}"
+        likely = meant(unknown, Draft.model_fields) if unknown else ""
         raise InvalidInput(
             f"A draft has no field {unknown[:40]!r}." if unknown else "The draft has no content.",
             field=name,
-            remedy=f"A draft has the fields {', '.join(Draft.model_fields)}.",
+            remedy=f"{likely}A draft has the fields {', '.join(Draft.model_fields)}.",
         )
     return trusted(Draft, **{**DRAFT_DEFAULTS, **given})
 

@@ -115,3 +115,9 @@ def test_what_the_command_refuses(ebbtide: Run) -> None:
     ):
         ran = ebbtide("ingest", *arguments, "--json", stdin="text")
         assert (ran.code, ran.json["error"]["field"]) == (2, field)
+
+
+def test_a_file_is_said_to_be_read_once_where_nobody_watches(ebbtide: Run) -> None:
+    Path("a.md").write_text("# Tide\n\nIt turns at noon.\n")
+    for _ in range(2):
+        assert ebbtide("ingest", "a.md").err.count("Reading a.md") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from ebbtide.cli.app import cli
+from ebbtide.cli.app import OTHERWISE_CALLED, cli
+from ebbtide.rank.presets import PRESETS
+from ebbtide.read.shares import TOTAL_TOKENS
 from tests.cli.conftest import Run
 from tests.tidy.tree import ROOT, assert_none
 
@@ -74,6 +77,42 @@ def test_common_options_may_stand_before_the_command(ebbtide: Run, dsn: str, mon
 def test_every_command_is_in_the_documentation() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert_none([name for name in cli.commands if f"`{name}" not in page])
+
+
+def test_its_own_options_stand_before_those_of_every_command(run: Run) -> None:
+    own, common = run("recall", "--help").out.split("Options of every command:")
+    assert "--limit" in own
+    assert "--help" in own
+    assert not [option for option in COMMON if re.search(rf"^  {option}\b", own, re.MULTILINE)]
+    assert not [option for option in COMMON if option not in common]
+    assert "[default: default]" in common
+
+
+def test_defaults_are_shown(run: Run) -> None:
+    def shown(command: str, option: str) -> str:
+        help_ = " ".join(run(command, "--help").out.split())
+        return help_.partition(f"{option} ")[2].partition("[default: ")[2].partition("]")[0]
+
+    assert shown("recall", "--limit") == f"the profile's, {PRESETS['tide'].limit} of tide"
+    assert shown("context", "--budget") == f"{TOTAL_TOKENS} for several parts"
+
+
+def test_what_commands_do_is_told_in_whole_sentences(run: Run) -> None:
+    groups = [name for name, one in cli.commands.items() if isinstance(one, click.Group)]
+    for path in [[], *([name] for name in groups)]:
+        assert "..." not in run(*path, "--help").out.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(("word", "meant"), [("search", "recall"), ("delete", "forget"), ("list", "browse")])
+def test_what_is_called_otherwise_elsewhere_is_told_by_its_name_here(run: Run, word: str, meant: str) -> None:
+    ran = run(word, "x", "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (2, "invalid_input")
+    assert f"Did you mean {meant}?" in ran.json["error"]["message"]
+
+
+def test_what_is_told_of_is_a_command_and_what_is_not_called_so_is_none() -> None:
+    assert set(OTHERWISE_CALLED.values()) <= set(cli.commands)
+    assert not set(OTHERWISE_CALLED) & set(cli.commands)
 
 
 def test_help_is_an_answer(run: Run) -> None:

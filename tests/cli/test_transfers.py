@@ -7,6 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 
 
@@ -16,7 +18,7 @@ def test_an_export_is_imported_exactly(ebbtide: Run, tmp_path: Path, empty_dsn: 
     ebbtide("revise", new, "The code is 3. é 日本", "--importance", "0.9")
     file = tmp_path / "memories.jsonl"
     exported = ebbtide("export", file, "--json")
-    assert exported.json == {"file": str(file), "memories": 2}
+    assert exported.json == {"file": str(file), "memories": 2, "replaced": False}
     assert [path.name for path in tmp_path.iterdir()] == ["memories.jsonl"]
     imported = ebbtide("import", file, "--store", empty_dsn, "--json")
     assert (imported.code, imported.json["imported"]) == (0, 2)
@@ -55,7 +57,7 @@ def test_files_that_cannot_be_opened(ebbtide: Run, tmp_path: Path) -> None:
 def test_an_export_replaces_what_a_link_leads_to(ebbtide: Run, tmp_path: Path) -> None:
     ebbtide("remember", "One.")
     target, link = tmp_path / "target.jsonl", tmp_path / "link.jsonl"
-    target.write_text("before")
+    target.write_text("")
     target.chmod(0o640)
     link.symlink_to(target)
     assert ebbtide("export", link).code == 0
@@ -76,7 +78,33 @@ def test_an_export_into_a_pipe_is_written_into_it(ebbtide: Run, tmp_path: Path) 
 
 
 def test_an_export_that_fails_leaves_the_old_file(ebbtide: Run, tmp_path: Path) -> None:
+    ebbtide("remember", "One.")
     file = tmp_path / "old.jsonl"
-    file.write_text("before")
+    assert ebbtide("export", file).code == 0
+    before = file.read_text()
     assert ebbtide("export", file, "--kind", "opinion").code == 2
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old.jsonl", "before")]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old.jsonl", before)]
+
+
+def test_an_export_replaces_an_earlier_one_and_says_so(ebbtide: Run, tmp_path: Path) -> None:
+    for command in (("export",), ("audit", "export")):
+        file = tmp_path / command[0]
+        for text, replaced in (("One.", False), ("Two.", True)):
+            ebbtide("remember", text)
+            assert ebbtide(*command, file, "--json").json["replaced"] is replaced
+    assert len((tmp_path / "export").read_text().splitlines()) == 2
+    assert "in place of an earlier export" in ebbtide("export", tmp_path / "export").out
+
+
+@pytest.mark.parametrize(
+    "text", ["before", '{"content": "A draft."}\n', "[]\n", '{"id": 1}\n', "\n", "\xff", "[" * 9_999]
+)
+def test_an_export_replaces_nothing_else(ebbtide: Run, tmp_path: Path, text: str) -> None:
+    ebbtide("remember", "One.")
+    file = tmp_path / "mine"
+    file.write_bytes(text.encode("latin-1"))
+    for command in (("export",), ("audit", "export")):
+        refused = ebbtide(*command, file, "--json")
+        assert (refused.code, refused.json["error"]["field"]) == (2, "file")
+        assert "something else" in refused.json["error"]["message"]
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [text.encode("latin-1")]

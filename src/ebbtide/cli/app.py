@@ -33,6 +33,7 @@ from ebbtide.cli import (
     understanding,
 )
 from ebbtide.cli.door import field_of
+from ebbtide.cli.help import Group
 from ebbtide.cli.options import common_last
 from ebbtide.cli.output import Output, discard_rest
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
@@ -47,6 +48,16 @@ UNHEARD = 141
 EPILOG = """Every command takes --json, and --store FOLDER or --store postgresql://… (or EBBTIDE_STORE). The answer
 goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 invalid input, 130
 interrupted, 141 done, but nobody read the answer to its end."""
+
+
+OTHERWISE_CALLED = {
+    **dict.fromkeys(("search", "query", "find", "ask"), "recall"),
+    **dict.fromkeys(("delete", "remove", "rm"), "forget"),
+    **dict.fromkeys(("list", "ls"), "browse"),
+    **dict.fromkeys(("add", "store", "save"), "remember"),
+    **dict.fromkeys(("show", "read"), "get"),
+    **dict.fromkeys(("update", "edit"), "revise"),
+}
 
 
 class Unheard(BaseException):
@@ -66,7 +77,7 @@ def telling_unheard() -> Generator[None]:
         raise
 
 
-class Commands(click.Group):
+class Commands(Group):
     """The commands in the order in which one meets them, rather than by the alphabet."""
 
     def make_context(self, *given: Any, **more: Any) -> click.Context:
@@ -78,6 +89,14 @@ class Commands(click.Group):
         """As of any group."""
         with telling_unheard():
             return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As of any group; what other programs call a command is told of as what it is called here."""
+        if args and args[0] in OTHERWISE_CALLED:
+            ctx.fail(f"There is no command {args[0]!r}. Did you mean {OTHERWISE_CALLED[args[0]]}?")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """The names in the order in which they were added."""

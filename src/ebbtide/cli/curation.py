@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.door import confirming
+from ebbtide.cli.help import command
 from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_store
 from ebbtide.cli.output import copyable, counted, line, paragraph
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["consolidate", "export_markdown", "reconcile"]
 
 
-@click.command(short_help="Merge near duplicates, after showing them.")
+@command(short_help="Merge near duplicates, after showing them.")
 @click.option("--by", metavar="WAY", default="rules", help="`rules` (default), or `model` for one text of them all.")
 @click.option("--token", metavar="TOKEN", help="Merge what the run without it has shown; `-` reads it.")
 @narrowing_options
@@ -50,7 +51,7 @@ def show_consolidation(console: Console, done: Consolidation) -> None:
         copyable(console, "To merge it:", confirming(str(done.token)))
 
 
-@click.command(short_help="Repair what is derived from memories.")
+@command(short_help="Repair what is derived from memories.")
 @click.option("--dry-run", is_flag=True, help="Only count what would be repaired.")
 @with_store
 @step_by_step
@@ -70,7 +71,7 @@ def show_reconciliation(console: Console, done: Reconciliation) -> None:
         paragraph(console, (f"{counted(done.pending, 'memory still has', 'memories still have')} no vector.", "dim"))
 
 
-@click.command("export-markdown", short_help="Write memories as Markdown, for people.")
+@command("export-markdown", short_help="Write memories as Markdown, for people.")
 @click.argument("folder")
 @click.option("--by", metavar="GROUPING", default="namespace", help="A file for each namespace, kind or entity.")
 @narrowing_options

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ebbtide.cli.help import group
 from ebbtide.cli.options import after_option, limit_option, with_store
 from ebbtide.cli.output import line, paragraph
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["conflicts"]
 
 
-@click.group(short_help="What memories disagree on: list, resolve.")
+@group(short_help="What memories disagree on: list, resolve.")
 def conflicts() -> None:
     """Conflicts between memories, found as they were written. Both sides stay readable until one is settled."""
 

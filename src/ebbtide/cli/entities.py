@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.help import group
 from ebbtide.cli.options import (
     after_option,
     given_only,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["entities", "graph", "relations"]
 
 
-@click.group(short_help="Whom and what memories speak of: list, get, merge, split, names, undo.")
+@group(short_help="Whom and what memories speak of: list, get, merge, split, names, undo.")
 def entities() -> None:
     """Persons, companies, projects, skills, events, places, products and topics that memories mention."""
 
@@ -178,7 +179,7 @@ def show_one_change(console: Console, done: EntityChange) -> None:
     line(console, (what, "bold green"), f"  {done.id}", (f"  {done.entity}{other}", "dim"))
 
 
-@click.group(short_help="What memories say holds between entities: list, path.")
+@group(short_help="What memories say holds between entities: list, path.")
 def relations() -> None:
     """What holds between entities while the memories that say so do."""
 
@@ -224,7 +225,7 @@ def show_path(console: Console, found: GraphPath | None) -> None:
     show_relations(console, list(found.relations))
 
 
-@click.group(short_help="Draw what memories say around an entity: show.")
+@group(short_help="Draw what memories say around an entity: show.")
 def graph() -> None:
     """The graph of entities and relations as a picture."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ebbtide.cli.help import group
 from ebbtide.cli.options import limit_option, text_of, with_new_store, with_store
 from ebbtide.cli.output import counted, line, paragraph
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["episodes"]
 
 
-@click.group(short_help="Conversations with branches: list, add, show, branches, fork, summarise.")
+@group(short_help="Conversations with branches: list, add, show, branches, fork, summarise.")
 def episodes() -> None:
     """Conversations as trees of turns. --chat says which, and --branch where in it; the first branch is main."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ebbtide.cli.help import command
 from ebbtide.cli.options import with_place
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate"]
 
 
-@click.command("eval", short_help="Measure rankings on a data set.")
+@command("eval", short_help="Measure rankings on a data set.")
 @click.argument("dataset")
 @click.option("--format", "format_", default="ebbtide", show_default=True, metavar="NAME", help="ebbtide or locomo.")
 @click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.help import command
 from ebbtide.cli.options import narrowing_options, step_by_step, tag_filter, text_of, with_new_store
 from ebbtide.cli.output import counted, line
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["extract"]
 
 
-@click.command(short_help="Find the facts that a text or memories state, and remember them.")
+@command(short_help="Find the facts that a text or memories state, and remember them.")
 @click.argument("text", required=False)
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Read this memory.")
 @narrowing_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ebbtide.cli.help import group
 from ebbtide.cli.options import given_only, step_by_step, with_store
 from ebbtide.cli.output import counted, line, paragraph
 
@@ -34,7 +35,7 @@ SPARED = {
 }
 
 
-@click.group(short_help="What fades: enable, disable, show, plan, run.")
+@group(short_help="What fades: enable, disable, show, plan, run.")
 def forgetting() -> None:
     """Forgetting by itself: what nobody uses fades, and comes back when it is asked for."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.door import confirming
+from ebbtide.cli.help import command, group
 from ebbtide.cli.options import (
     after_option,
     given_only,
@@ -48,7 +49,7 @@ MANY_DOCUMENTS = 1_000
 STANDARD_INPUT = "-"
 
 
-@click.command(short_help="Remember files: Markdown, text, HTML, PDF.")
+@command(short_help="Remember files: Markdown, text, HTML, PDF.")
 @click.argument("paths", nargs=-1, metavar="PATH…")
 @click.option("--namespace", metavar="PATH", help="Where they go; sub-folders go below it.")
 @click.option("--name", metavar="NAME", help="What the document is called in place of its path.")
@@ -141,7 +142,7 @@ def told_of(file: IngestedFile) -> str:
     return f"  {said}" if said else ""
 
 
-@click.group(short_help="Documents: list, get, forget.")
+@group(short_help="Documents: list, get, forget.")
 def documents() -> None:
     """Documents: the files and texts that were ingested."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from ebbtide.cli.help import group
 from ebbtide.cli.options import asked_options, given_only, parse_json, read_input, tag_filter, with_store
 from ebbtide.cli.output import line, paragraph
 from ebbtide.errors import InvalidInput
@@ -40,7 +41,7 @@ def rule_options(command: Any) -> Any:
     return command
 
 
-@click.group(short_help="What an agent may read and write: set, show, delete.")
+@group(short_help="What an agent may read and write: set, show, delete.")
 def policy() -> None:
     """The policy of the agent that --agent names, or with --task where one of its tasks differs."""
 
@@ -121,7 +122,7 @@ async def delete(memory: AsyncEbbtide, out: Output) -> None:
     )
 
 
-@click.group(short_help="What holds for namespaces: add, list, remove, personal-data, preview.")
+@group(short_help="What holds for namespaces: add, list, remove, personal-data, preview.")
 def rules() -> None:
     """The rules on namespaces: bonuses, instructions, default kinds, personal data and retention."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.help import command
 from ebbtide.cli.memories import (
     expected_revision,
     outcome_of,
@@ -39,7 +40,7 @@ __all__ = [
 FIELDS = ({*Draft.model_fields} | {"allow_pending", "session_revision"}) - {"content", "supersedes"}
 
 
-@click.command(
+@command(
     short_help="Replace a memory by what holds now.",
     params=[option for option in remember.params if option.name in FIELDS],
 )
@@ -52,7 +53,7 @@ async def supersede(memory: AsyncEbbtide, out: Output, old_id: str, content: str
     out.answer(outcome_of(remembered), lambda console: show_outcomes(console, [remembered]))
 
 
-@click.command(short_help="Say that a memory was wrong, or when it ceased to be true.")
+@command(short_help="Say that a memory was wrong, or when it ceased to be true.")
 @click.argument("memory_id", metavar="ID")
 @click.option("--at", metavar="TIME", help="It was right, but is true no more since then.")
 @expected_revision
@@ -62,7 +63,7 @@ async def invalidate(memory: AsyncEbbtide, out: Output, memory_id: str, **given:
     tell(out, await memory.invalidate(memory_id, **given))
 
 
-@click.command(short_help="Let a memory hold again.")
+@command(short_help="Let a memory hold again.")
 @click.argument("memory_id", metavar="ID")
 @expected_revision
 @with_store
@@ -71,7 +72,7 @@ async def restore(memory: AsyncEbbtide, out: Output, memory_id: str, **given: An
     tell(out, await memory.restore(memory_id, **given))
 
 
-@click.command(short_help="Say that a memory was not replaced by its successor.")
+@command(short_help="Say that a memory was not replaced by its successor.")
 @click.argument("memory_id", metavar="ID")
 @expected_revision
 @with_store
@@ -80,7 +81,7 @@ async def separate(memory: AsyncEbbtide, out: Output, memory_id: str, **given: A
     tell(out, await memory.separate(memory_id, **given))
 
 
-@click.command(short_help="Say that a person has verified a memory.")
+@command(short_help="Say that a person has verified a memory.")
 @click.argument("memory_id", metavar="ID")
 @expected_revision
 @with_store
@@ -89,7 +90,7 @@ async def confirm(memory: AsyncEbbtide, out: Output, memory_id: str, **given: An
     tell(out, await memory.confirm(memory_id, **given))
 
 
-@click.command(short_help="Override how much a memory matters.")
+@command(short_help="Override how much a memory matters.")
 @click.argument("memory_id", metavar="ID")
 @click.argument("value", type=float)
 @expected_revision
@@ -100,7 +101,7 @@ async def importance(memory: AsyncEbbtide, out: Output, memory_id: str, value: f
     tell(out, changed, f"importance {changed.importance:g}")
 
 
-@click.command(short_help="Say whether a memory was of use.")
+@command(short_help="Say whether a memory was of use.")
 @click.argument("memory_id", metavar="ID")
 @click.argument("rating")
 @click.option(
@@ -113,7 +114,7 @@ async def feedback(memory: AsyncEbbtide, out: Output, memory_id: str, rating: An
     tell(out, judged, f"usefulness {judged.usefulness:.3f}")
 
 
-@click.command(short_help="Record whether the user engaged with memories of other topics.")
+@command(short_help="Record whether the user engaged with memories of other topics.")
 @click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--yes/--no", "taken", default=True, help="Whether the user did; --yes unless given.")
 @with_store
@@ -123,7 +124,7 @@ async def engaged(memory: AsyncEbbtide, out: Output, memory_ids: tuple[str, ...]
     out.answer(known, lambda console: line(console, f"alpha {known.alpha:g}  beta {known.beta:g}"))
 
 
-@click.command("record-run", short_help="Remember what was asked and answered in a run.")
+@command("record-run", short_help="Remember what was asked and answered in a run.")
 @click.argument("asked", metavar="INPUT")
 @click.argument("answered", metavar="[OUTPUT]", required=False)
 @click.option("--failed", is_flag=True, help="The run failed: nothing is kept.")
@@ -154,7 +155,7 @@ async def record_run(
     )
 
 
-@click.command("session-revision", short_help="Show the revision of a session, for work that derives from it.")
+@command("session-revision", short_help="Show the revision of a session, for work that derives from it.")
 @with_store
 async def session_revision(memory: AsyncEbbtide, out: Output) -> None:
     """Show the revision of --session: given with a write, that is refused if something of it was forgotten since."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from ebbtide.cli.help import command
 from ebbtide.cli.options import (
     after_option,
     given_only,
@@ -56,7 +57,7 @@ session_revision_option = click.option(
 )
 
 
-@click.command(short_help="Remember a statement, or a file of them.")
+@command(short_help="Remember a statement, or a file of them.")
 @click.argument("content", required=False)
 @click.option("--file", metavar="JSONL", help="Remember every draft of a JSON Lines file, all of them or none.")
 @click.option("--namespace", metavar="PATH", help="Where it belongs: a dotted path.")
@@ -148,7 +149,7 @@ def show_outcomes(console: Console, remembered: list[Remembered]) -> None:
             paragraph(console, (f"  {warning}", "yellow"))
 
 
-@click.command(short_help="Show one memory with all that is known of it.")
+@command(short_help="Show one memory with all that is known of it.")
 @click.argument("memory_id", metavar="ID")
 @with_store
 async def get(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
@@ -172,7 +173,7 @@ def shown(value: Any) -> str:
     return json_text(value) if isinstance(value, dict) else str(value)
 
 
-@click.command(short_help="List memories without a question, newest first.")
+@command(short_help="List memories without a question, newest first.")
 @scope_options
 @limit_option
 @after_option
@@ -190,7 +191,7 @@ def show_list(console: Console, memories: list[Memory]) -> None:
         entry(console, [(f"{one.id}  {written}  ", "dim"), (one.namespace, "cyan")], one.content)
 
 
-@click.command(short_help="Show every image of a memory, oldest first.")
+@command(short_help="Show every image of a memory, oldest first.")
 @click.argument("memory_id", metavar="ID")
 @with_store
 async def history(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
@@ -199,7 +200,7 @@ async def history(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
     out.answer(versions, lambda console: show_history(console, versions))
 
 
-@click.command(short_help="Show what a memory was made from, and what was made from it.")
+@command(short_help="Show what a memory was made from, and what was made from it.")
 @click.argument("memory_id", metavar="ID")
 @with_store
 async def provenance(memory: AsyncEbbtide, out: Output, memory_id: str) -> None:
@@ -231,7 +232,7 @@ def show_history(console: Console, versions: list[Version]) -> None:
         )
 
 
-@click.command(short_help="Give a memory new content; its history keeps the old.")
+@command(short_help="Give a memory new content; its history keeps the old.")
 @click.argument("memory_id", metavar="ID")
 @click.argument("content", required=False)
 @expected_revision
@@ -257,7 +258,7 @@ async def revise(memory: AsyncEbbtide, out: Output, memory_id: str, content: str
     )
 
 
-@click.command(short_help="Forget a memory for good.")
+@command(short_help="Forget a memory for good.")
 @click.argument("memory_id", metavar="ID")
 @click.option(*REVISION, type=int, required=True, metavar="N", help="The revision that `get` shows.")
 @with_store

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.help import command, group
 from ebbtide.cli.options import before_option, given_only, limit_option, with_place, with_store
 from ebbtide.cli.output import line, paragraph
 from ebbtide.settings import Settings
@@ -24,7 +25,7 @@ __all__ = ["doctor", "jobs", "migrate", "worker"]
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
-@click.command(short_help="Check the program, its model and its store.")
+@command(short_help="Check the program, its model and its store.")
 @with_place
 async def doctor(place: Place, out: Output) -> None:
     """Check everything a recall relies on, and say what to do about what is amiss. Exits with 1 if anything fails."""
@@ -45,7 +46,7 @@ def show_checks(console: Console, checks: list[Check]) -> None:
             paragraph(console, f"{'':<18}", (check.remedy, "dim"))
 
 
-@click.command(short_help="Make or update the schema of a store.")
+@command(short_help="Make or update the schema of a store.")
 @with_place
 async def migrate(place: Place, out: Output) -> None:
     """Make a database into a store, or bring an older store up to this version. Doing it twice does no harm."""
@@ -60,7 +61,7 @@ async def migrate(place: Place, out: Output) -> None:
     )
 
 
-@click.command(short_help="Run background jobs until it is told to stop.")
+@command(short_help="Run background jobs until it is told to stop.")
 @with_place
 async def worker(place: Place, out: Output) -> None:
     """Run the background jobs of a store: pending vectors, indexes, upkeep. Ends at Ctrl-C or SIGTERM."""
@@ -72,7 +73,7 @@ async def worker(place: Place, out: Output) -> None:
     out.answer({"ended": True}, lambda console: line(console, "Ended."))
 
 
-@click.group(short_help="The background jobs: list, retry, cancel.")
+@group(short_help="The background jobs: list, retry, cancel.")
 def jobs() -> None:
     """The background jobs of the tenant; of the whole store with --everything."""
 

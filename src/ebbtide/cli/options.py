@@ -7,13 +7,14 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ebbtide.cli.door import as_called_here, field_of
+from ebbtide.cli.help import CommonOption
 from ebbtide.cli.output import Output
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 from ebbtide.handle import AsyncEbbtide
@@ -78,24 +79,26 @@ class Place:
         return AsyncEbbtide(self.store_at(location, **more), self.caller)
 
 
+common_option = partial(click.option, cls=CommonOption)
 PLACE_OPTIONS = (
-    click.option("--store", metavar="FOLDER|DSN", help="Where memories live; EBBTIDE_STORE otherwise."),
-    click.option("--tenant", default="default", metavar="NAME", help="The wall between customers."),
-    click.option("--agent", default="default", metavar="NAME", help="Whose memories they are."),
-    click.option("--user", metavar="ID", help="On whose behalf."),
-    click.option("--task", metavar="ID", help="For which task it is said; narrows no read."),
-    click.option("--chat", metavar="ID", help="In which conversation it is said; narrows no read, see --where."),
-    click.option("--branch", metavar="NAME", help="On which branch of it."),
-    click.option("--session", metavar="ID", help="In which session it is said; narrows no read."),
-    click.option(
+    common_option("--store", metavar="FOLDER|DSN", help="Where memories live; EBBTIDE_STORE otherwise."),
+    common_option("--tenant", default="default", show_default=True, metavar="NAME", help="The wall between customers."),
+    common_option("--agent", default="default", show_default=True, metavar="NAME", help="Whose memories they are."),
+    common_option("--user", metavar="ID", help="On whose behalf."),
+    common_option("--task", metavar="ID", help="For which task it is said; narrows no read."),
+    common_option("--chat", metavar="ID", help="In which conversation it is said; narrows no read, see --where."),
+    common_option("--branch", metavar="NAME", help="On which branch of it."),
+    common_option("--session", metavar="ID", help="In which session it is said; narrows no read."),
+    common_option(
         "--timezone",
         default="UTC",
+        show_default=True,
         metavar="ZONE",
         help="Of plain dates and asked days: Europe/Zurich.",
     ),
-    click.option("--embedder", metavar="SPEC", help="local, none, or http://…/v1#MODEL; EBBTIDE_EMBEDDER otherwise."),
-    click.option("--json", "as_json", is_flag=True, help="Answer with JSON, errors too."),
-    click.option("--debug", is_flag=True, help="Show where an error happened."),
+    common_option("--embedder", metavar="SPEC", help="local, none, or http://…/v1#MODEL; EBBTIDE_EMBEDDER otherwise."),
+    common_option("--json", "as_json", is_flag=True, help="Answer with JSON, errors too."),
+    common_option("--debug", is_flag=True, help="Show where an error happened."),
 )
 
 
@@ -218,7 +221,7 @@ ASKED_OPTIONS = (
     click.option("--profile", metavar="NAME|JSON", help="tide, ontheia, agentium, ibex, eryx, or one of your own."),
     click.option("--intent", metavar="INTENT", help="auto, decision, comparative, relationship, temporal, …"),
     *SCOPE_OPTIONS,
-    click.option("--limit", type=int, metavar="N", help="How many at most."),
+    click.option("--limit", type=int, metavar="N", help="How many at most.  [default: the profile's, 10 of tide]"),
     click.option("--min-score", type=float, metavar="X", help="The least relevance."),
     click.option("--min-similarity", type=float, metavar="X", help="The least similarity."),
     json_option("--vector", "The query's vector, where you have it."),

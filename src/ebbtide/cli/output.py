@@ -132,6 +132,8 @@ class Output:
         told: dict[str, int] = {}
 
         def tell(what: str, done: int, total: int | None) -> None:
+            if done == told.get(what):
+                return
             last = told.get(what, 0)
             # A tenth at a time, or ten times as much as last time where nobody knows how much there is.
             step = total / REPORTS if total else last * (REPORTS - 1)

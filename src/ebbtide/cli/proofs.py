@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ebbtide.cli.door import confirming
+from ebbtide.cli.help import command, group
 from ebbtide.cli.options import (
     before_option,
     given_only,
@@ -38,7 +39,7 @@ GOOD, BAD = "bold green", "bold red"
 id_options = click.option("--id", "ids", multiple=True, metavar="ID", help="Of these memories alone.")
 
 
-@click.command("forget-where", short_help="Forget what meets a filter, after a look at it.")
+@command("forget-where", short_help="Forget what meets a filter, after a look at it.")
 @narrowing_options
 @id_options
 @click.option("--query", metavar="TEXT", help="Show what a question finds; to forget, name the ids.")
@@ -84,7 +85,7 @@ def show_forgetting(console: Console, found: Forgetting) -> None:
         paragraph(console, ("Repeat with the --id of each that is meant.", "dim"))
 
 
-@click.group(short_help="Erase everything of a user or of the tenant.")
+@group(short_help="Erase everything of a user or of the tenant.")
 def erase() -> None:
     """Erase everything of a user, or of the tenant: for good, with receipts."""
 
@@ -117,7 +118,7 @@ def show_erasure(console: Console, erased: Erasure) -> None:
     line(console, ("erased", GOOD), f"  {counted(erased.memories, 'memory')}  receipt {erased.receipt_id}")
 
 
-@click.group(short_help="Legal holds: place, list, release.")
+@group(short_help="Legal holds: place, list, release.")
 def hold() -> None:
     """Legal holds: what one covers cannot be forgotten until it is released."""
 
@@ -162,7 +163,7 @@ def show_holds(console: Console, holds: list[Hold]) -> None:
         paragraph(console, (f"  {one.reason}", "dim"))
 
 
-@click.group(short_help="The proofs of what was forgotten: list, verify.")
+@group(short_help="The proofs of what was forgotten: list, verify.")
 def receipts() -> None:
     """The proofs of what was forgotten."""
 
@@ -216,7 +217,7 @@ def show_verdict(console: Console, problems: tuple[str, ...]) -> None:
         paragraph(console, f"  {problem}")
 
 
-@click.group(short_help="Who did what: show, verify, export.")
+@group(short_help="Who did what: show, verify, export.")
 def audit() -> None:
     """Who did what to which memory, and when; never what it says."""
 
@@ -279,10 +280,10 @@ async def export_audit(memory: AsyncEbbtide, out: Output, file: str | None) -> N
     if file is None or file == "-":
         await write_audit(memory, sys.stdout)
         return
-    with whole_file(file) as stream:
+    with whole_file(file, frozenset({"entry"}), frozenset({"seal"})) as (stream, replaced):
         count = await write_audit(memory, stream)
     out.answer(
-        {"file": file, "records": count},
+        {"file": file, "records": count, "replaced": replaced},
         lambda console: line(console, ("exported", GOOD), f"  {counted(count, 'record')}"),
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ebbtide.cli.help import command
 from ebbtide.cli.options import asked_options, tag_filter, text_of, with_store
 from ebbtide.cli.output import counted, json_text, line, paragraph, printable
 
@@ -25,7 +26,7 @@ TELLING = 0.005
 PARTS = 4
 
 
-@click.command(short_help="Ask a question; the memories worth most come back.")
+@command(short_help="Ask a question; the memories worth most come back.")
 @click.argument("query", required=False)
 @asked_options
 @click.option("--trace", is_flag=True, help="Also tell what happened to every candidate.")
@@ -122,10 +123,15 @@ def _short(value: float | str | None) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-@click.command(short_help="A block of memories to give to a language model.")
+@command(short_help="A block of memories to give to a language model.")
 @click.argument("query", required=False)
 @asked_options
-@click.option("--budget", type=int, metavar="TOKENS", help="The most tokens the whole block may have.")
+@click.option(
+    "--budget",
+    type=int,
+    metavar="TOKENS",
+    help="The most tokens of the block.  [default: 16000 for several parts]",
+)
 @click.option("--style", default="text", metavar="STYLE", help="text, or the messages for an API: openai, anthropic.")
 @click.option("--select", "selected", multiple=True, metavar="ID", help="A memory to consider before all others.")
 @click.option("--project", metavar="NAMESPACE", help="What is found below it gets a section of its own.")
@@ -150,7 +156,7 @@ async def context(memory: AsyncEbbtide, out: Output, query: str | None, **asked:
     out.answer(messages or block, lambda console: out.write(printable(shown) if console.is_terminal else shown))
 
 
-@click.command(short_help="Say why a memory does, or does not, come back.")
+@command(short_help="Say why a memory does, or does not, come back.")
 @click.argument("query")
 @click.argument("memory_id", metavar="ID")
 @asked_options

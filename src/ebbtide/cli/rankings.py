@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ebbtide.cli.help import group
 from ebbtide.cli.options import parse_json, read_input, with_store
 from ebbtide.cli.output import json_text, line
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["profiles"]
 
 
-@click.group(short_help="The rankings: list, get, save.")
+@group(short_help="The rankings: list, get, save.")
 def profiles() -> None:
     """The rankings there are: the presets, the strategies of the intents, and those of the tenant."""
 

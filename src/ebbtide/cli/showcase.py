@@ -7,8 +7,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from ebbtide.cli.help import command
 from ebbtide.cli.memories import show_history
 from ebbtide.cli.options import with_place
 from ebbtide.cli.output import line, paragraph, plain, styled
@@ -37,7 +36,7 @@ with Ebbtide.open("./memory") as memory:
         print(hit.relevance, hit.content)"""
 
 
-@click.command(short_help="See it remember, recall and explain a year of memories.")
+@command(short_help="See it remember, recall and explain a year of memories.")
 @with_place
 async def demo(place: Place, out: Output) -> None:
     """Remember a bundled year of memories, ask a dozen questions of it, and show why each answer came back.

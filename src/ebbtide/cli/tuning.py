@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from ebbtide.cli.help import command
 from ebbtide.cli.options import with_place
 from ebbtide.cli.output import line
 from ebbtide.errors import NotTuned
@@ -24,7 +25,7 @@ __all__ = ["tune"]
 FEEDBACK = "feedback"
 
 
-@click.command(short_help="Fit a ranking's weights to feedback, or to a data set.")
+@command(short_help="Fit a ranking's weights to feedback, or to a data set.")
 @click.argument("profile")
 @click.option(
     "--from", "source", default=FEEDBACK, show_default=True, metavar="FILE", help="feedback, or a data set as for eval."

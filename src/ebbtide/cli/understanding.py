@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from ebbtide.checks import check_timezone
+from ebbtide.cli.help import command
 from ebbtide.cli.options import text_of, with_place
 from ebbtide.cli.output import line, paragraph
 from ebbtide.clock import SystemClock
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["understand"]
 
 
-@click.command(short_help="Tell how a query is read: its intent, its parts, its times.")
+@command(short_help="Tell how a query is read: its intent, its parts, its times.")
 @click.argument("query", required=False)
 @with_place
 async def understand(place: Place, out: Output, query: str | None) -> None:

@@ -163,7 +163,7 @@ async def restore(
             raise Conflict(
                 f"The memory was superseded by {'another' if hidden else successor}, which holds in its place.",
                 field="memory_id",
-                remedy="Invalidate or forget the successor first, or supersede it with what was said before.",
+                remedy="Where both hold, `separate` it; where it alone does, invalidate or forget the successor first.",
             )
         if successor is not None:
             values["maturity"] = "superseded"
