@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ebbtide import Ebbtide, Page
+from ebbtide.errors import NotFound
 
 COUNT = 4
 
@@ -64,6 +65,21 @@ def test_a_list_is_its_parts(full: Ebbtide, name: str) -> None:
                 break
             mark = part.next
         assert parts == list(whole)
+
+
+@pytest.mark.parametrize("name", ["browse", "documents", "conflicts", "chats"])
+def test_no_list_ends_because_the_last_one_seen_was_forgotten(full: Ebbtide, name: str) -> None:
+    verb = LISTS[name][0](full)
+    mark = verb(limit=2).next
+    assert len(verb(after=mark)) >= 1
+    if name == "documents":
+        full.documents.forget(mark)
+    else:
+        for one in full.browse(limit=1_000):
+            if name == "conflicts" or mark in (one.id, one.chat):
+                full.forget(one.id, one.revision)
+    with pytest.raises(NotFound):
+        verb(after=mark)
 
 
 def test_the_passages_of_a_document_are_its_parts(memory: Ebbtide) -> None:

@@ -22,6 +22,7 @@ class AsyncConflicts(Group):
 
         Raises:
             InvalidInput: the limit is out of its range.
+            NotFound: the last one seen is gone, since one of its sides was forgotten.
         """
         return await list_conflicts(await self.engine(), self.caller, limit=limit, after=after)
 

@@ -78,6 +78,10 @@ class AsyncEpisodes(Group):
         """The chats in which something was said, the last one first.
 
         `limit` goes from 1 to 1,000, `after` is the name of the last one seen.
+
+        Raises:
+            InvalidInput: the limit is out of its range.
+            NotFound: nothing is left of the last one seen that may be read.
         """
         return await episodes.chats(await self.engine(), self.caller, limit=limit, after=after)
 

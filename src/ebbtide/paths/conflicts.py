@@ -58,14 +58,16 @@ async def list_conflicts(
 
     Raises:
         InvalidInput: the limit is out of its range.
+        NotFound: the last one seen is gone, since one of its sides was forgotten.
     """
     check_whole(limit, "limit", 1, MOST_LISTED)
     last = None if after is None else parse_id(after, "after")
     found: list[Dispute] = []
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
+        before = None if last is None else await _noted(transaction, caller, last)
         while (lacking := limit + 1 - len(found)) > 0:
             rows = await transaction.all(
-                "conflict.list", tenant=caller.tenant, agent=caller.agent, after=last, limit=lacking
+                "conflict.list", tenant=caller.tenant, agent=caller.agent, after=last, before=before, limit=lacking
             )
             read = await _read(transaction, caller, [id_ for row in rows for id_ in row[1:3]])
             memories = {one.id: one for one in await seen(engine, transaction, caller, list(read.values()))}
@@ -78,8 +80,15 @@ async def list_conflicts(
             if len(rows) < lacking:
                 break
             # What the caller may not see is made up for by what comes after.
-            last = rows[-1][0]
+            last, before = rows[-1][0], rows[-1][4]
     return page_of(found, limit, lambda one: one.id)
+
+
+async def _noted(transaction: Transaction, caller: Caller, id_: UUID) -> datetime:
+    row = await transaction.one("conflict.noted", tenant=caller.tenant, agent=caller.agent, id=id_)
+    if row is None:
+        raise NotFound(f"There is no conflict {id_}.", field="after", remedy="Begin the list anew.")
+    return row[0]
 
 
 def _visible(caller: Caller, dispute: Dispute) -> bool:

@@ -22,6 +22,7 @@ from ebbtide.read.personal import mode_on
 from ebbtide.read.scope import make_scope
 from ebbtide.read.seen import listed
 from ebbtide.remember import remember_many
+from ebbtide.text import shown
 from ebbtide.types.base import Page, page_of
 from ebbtide.types.episodes import Branch, Chat, Turn, role_of
 from ebbtide.write.rows import memory_of
@@ -200,12 +201,15 @@ async def _branches(engine: Engine, caller: Caller) -> list[Branch]:
 
 @requires(READ)
 async def chats(engine: Engine, caller: Caller, *, limit: int = 50, after: str | None = None) -> Page[Chat]:
-    """The chats in which something was said, the last one first. See `AsyncEpisodes.list`."""
+    """The chats in which something was said, the last one first. See `AsyncEpisodes.chats`."""
     check_whole(limit, "limit", 1, MOST_CHATS)
     last = None if after is None else check_text(after, "after", LONGEST_ID)
-    scope = make_scope(caller, engine.clock.now())
+    asked = make_scope(caller, engine.clock.now()).parameters()
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
-        rows = await transaction.named("episodes.chats", **scope.parameters(), after=last, limit=limit + 1)
+        (before,) = (None,) if last is None else await transaction.one("episodes.last_said", **asked, chat=last)
+        if last is not None and before is None:
+            raise NotFound(f"There is no chat {shown(last)}.", field="after", remedy="Begin the list anew.")
+        rows = await transaction.named("episodes.chats", **asked, after=last, before=before, limit=limit + 1)
     return page_of([Chat(**row._asdict()) for row in rows], limit, lambda one: one.chat)
 
 

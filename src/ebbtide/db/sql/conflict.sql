@@ -123,9 +123,12 @@ AND n.tenant_id = %(tenant)s AND n.status = 'active' AND n.superseded_by IS NULL
 SELECT c.id, c.older_id, c.newer_id, c.reason, c.created_at
 FROM conflict c JOIN memory o ON o.id = c.older_id JOIN memory n ON n.id = c.newer_id
 WHERE {{open}}
-  AND (%(after)s::uuid IS NULL
-       OR (c.created_at, c.id) < (SELECT a.created_at, a.id FROM conflict a WHERE a.tenant_id = %(tenant)s AND a.id = %(after)s::uuid))
+  AND (%(after)s::uuid IS NULL OR (c.created_at, c.id) < (%(before)s::timestamptz, %(after)s::uuid))
 ORDER BY c.created_at DESC, c.id DESC LIMIT %(limit)s;
+
+-- name: noted
+-- When a conflict was noted.
+SELECT c.created_at FROM conflict c WHERE c.tenant_id = %(tenant)s AND c.agent_id = %(agent)s AND c.id = %(id)s;
 
 -- name: disputed
 -- Which of some memories an open conflict is about.

@@ -116,15 +116,17 @@ ORDER BY o.created_at NULLS FIRST, o.name;
 
 -- name: chats
 -- The chats in which something was said that may be read, the last one first.
-WITH said AS (
-    SELECT t.chat_id AS chat, count(DISTINCT t.branch)::integer AS branches, count(DISTINCT m.id)::integer AS turns, max(m.created_at) AS last_at
-    FROM turn t JOIN memory m ON m.id = t.memory_id
-    WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND {{readable}}
-    GROUP BY t.chat_id)
-SELECT s.chat, s.branches, s.turns, s.last_at FROM said s
-WHERE %(after)s::text IS NULL
-   OR EXISTS (SELECT FROM said a WHERE a.chat = %(after)s::text AND (s.last_at < a.last_at OR (s.last_at = a.last_at AND s.chat > a.chat)))
-ORDER BY s.last_at DESC, s.chat LIMIT %(limit)s;
+SELECT t.chat_id AS chat, count(DISTINCT t.branch)::integer AS branches, count(DISTINCT m.id)::integer AS turns, max(m.created_at) AS last_at
+FROM turn t JOIN memory m ON m.id = t.memory_id
+WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND {{readable}}
+GROUP BY t.chat_id
+HAVING %(after)s::text IS NULL OR max(m.created_at) < %(before)s::timestamptz
+    OR (max(m.created_at) = %(before)s::timestamptz AND t.chat_id > %(after)s::text)
+ORDER BY last_at DESC, t.chat_id LIMIT %(limit)s;
+
+-- name: last_said
+-- When something was last said in a chat that may be read.
+SELECT max(m.created_at) FROM turn t JOIN memory m ON m.id = t.memory_id WHERE {{of_chat}} AND {{readable}};
 
 -- name: summary
 -- What a branch's summary in a namespace can go on from: its own there, else one of the branches it goes back to that tells nothing else.
