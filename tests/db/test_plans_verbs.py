@@ -57,6 +57,16 @@ def entity(number: int) -> str:
     return str(made(number, "e"))
 
 
+async def separated(handle: AsyncEbbtide) -> None:
+    await handle.supersede(memory(18), "another thing")
+    await handle.separate(memory(18))
+
+
+async def restored(handle: AsyncEbbtide) -> None:
+    await handle.invalidate(memory(19))
+    await handle.restore(memory(19))
+
+
 async def rated(handle: AsyncEbbtide) -> None:
     found = await handle.recall("w33", limit=1)
     await handle.feedback(found.hits[0].id, "positive")
@@ -83,8 +93,8 @@ VERBS: dict[str, Verb] = {
     "invalidate": lambda handle: handle.invalidate(memory(14)),
     "confirm": lambda handle: handle.confirm(memory(15)),
     "importance": lambda handle: handle.update_importance(memory(15), 0.7),
-    "restore": lambda handle: handle.restore(memory(14)),
-    "separate": lambda handle: handle.separate(memory(13)),
+    "restore": restored,
+    "separate": separated,
     "provenance": lambda handle: handle.provenance(memory(50)),
     "feedback": rated,
     "forget": lambda handle: handle.forget(memory(16), 1),
