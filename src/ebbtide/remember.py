@@ -41,7 +41,7 @@ from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.relate import check_compared, relate
 from ebbtide.write.rows import Row, from_draft, insert
 from ebbtide.write.screen import KEPT, screen
-from ebbtide.write.stale import hide_pages
+from ebbtide.write.stale import facts_changed
 from ebbtide.write.supersede import Head, Successor, heads_of, supersede
 from ebbtide.write.tokens import count_tokens
 from ebbtide.write.turns import hash_of, note_turns, placed
@@ -327,7 +327,7 @@ async def store(
     await know_tenant(engine, transaction, caller.tenant, now)
     pending = [row.memory for row in rows if row.embedding is None and row.memory.id in new]
     if superseding:
-        await hide_pages(transaction, caller, [link.old_id for link in superseding], now)
+        await facts_changed(transaction, caller, [link.old_id for link in superseding], now)
     await enqueue_pending(engine, transaction, caller.tenant, pending)
     return answers
 

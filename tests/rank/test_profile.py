@@ -80,6 +80,7 @@ def test_tide_defaults() -> None:
         "namespace_bonuses": True,
         "lend_superseded_score": True,
         "superseded_penalty": 0.5,
+        "outdated_penalty": 0.5,
     }
 
 

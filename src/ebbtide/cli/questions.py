@@ -76,6 +76,7 @@ def show_hit(console: Console, rank: int, hit: Hit) -> None:
         ("  why ", "dim"),
         why(hit.contributions),
         ("  disputed" if hit.disputed else "", "yellow"),
+        ("  no longer so" if hit.outdated else "", "yellow"),
     )
 
 

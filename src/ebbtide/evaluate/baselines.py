@@ -53,6 +53,7 @@ FULL_TEXT = Profile(
         namespace_bonuses=False,
         lend_superseded_score=False,
         superseded_penalty=1.0,
+        outdated_penalty=1.0,
     ),
 )
 

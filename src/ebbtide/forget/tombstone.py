@@ -11,6 +11,7 @@ from ebbtide.forget.holds import refuse_held
 from ebbtide.graph.revise import drop_unspoken
 from ebbtide.identifiers import document_of
 from ebbtide.write.context import in_context, refresh_around, set_context
+from ebbtide.write.origins import mark_outdated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,8 +52,10 @@ async def clear(
     going = [row.id for row in rows]
     await refuse_held(transaction, tenant, going, now)
     cleaned = defaultdict[UUID, Counter[str]](Counter)
+    told: set[UUID] = set()
     left: list[UUID] = []
     if going:
+        told = {row[0] for row in await transaction.all("origin.lock_told", tenant=tenant, ids=going, sources=[])}
         left = [id_ for (id_,) in await transaction.all("forget.left_over", tenant=tenant, ids=going)]
         await transaction.run("forget.take_back", tenant=tenant, ids=going)
         cleaned = await _clean_derived(transaction, tenant, going)
@@ -63,6 +66,7 @@ async def clear(
         await transaction.run("remember.keep_version", tenant=tenant, ids=left, now=now)
         orphans = await transaction.all("forget.relink", tenant=tenant, gone=list(heirs), heirs=list(heirs.values()))
         await transaction.run("forget.revive", tenant=tenant, ids=left, now=now)
+        await mark_outdated(transaction, tenant, [id_ for id_, _ in orphans], sources=told.difference(going))
         await refresh_around(transaction, tenant, [id_ for id_, status in orphans if status == "archived"])
         await _refresh_turns(transaction, tenant, rows)
         await _fence_sessions(transaction, tenant, rows, now)

@@ -19,6 +19,7 @@ from ebbtide.write.echo import without_block
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import Row, from_draft, insert, memory_of
 from ebbtide.write.screen import admitted
+from ebbtide.write.stale import facts_changed
 from ebbtide.write.supersede import Successor, supersede
 from ebbtide.write.tokens import counts_of
 from ebbtide.write.validate import Checked, validate
@@ -164,6 +165,7 @@ async def _settle(
     await supersede(transaction, caller.tenant, links, now)
     entries = [(link.old_id, {"to": "superseded", "by": str(link.new_id)}) for link in links]
     await write_audit(transaction, caller, "status", entries, now)
+    await facts_changed(transaction, caller, [link.old_id for link in links], now)
     return [holder.id]
 
 

@@ -16,7 +16,7 @@ from ebbtide.graph.write import Writing, store_writing
 from ebbtide.identifiers import new_id
 from ebbtide.paths.manage import missing
 from ebbtide.write.rows import memory_of
-from ebbtide.write.stale import hide_pages
+from ebbtide.write.stale import facts_changed
 from ebbtide.write.supersede import Successor, supersede
 from ebbtide.write.wording import differ, plain_words, read_wording
 
@@ -140,7 +140,7 @@ async def merge(transaction: Transaction, caller: Caller, found: Found, now: dat
     await transaction.run("curate.gather", tenant=tenant, now=now, **asked)
     await gather_knowledge(transaction, caller, pairs, now)
     await transaction.run("curate.gather_origins", tenant=tenant, now=now, **asked)
-    await transaction.run("curate.stand_alone", tenant=tenant, **asked)
+    left = {row[0] for row in await transaction.all("curate.stand_alone", tenant=tenant, **asked)}
     await supersede(transaction, tenant, [Successor(other, kept, now) for kept, other in pairs], now)
     gone = [(other, {"to": "superseded", "by": str(kept), "operation": "consolidate"}) for kept, other in pairs]
     await write_audit(transaction, caller, "status", gone, now)
@@ -149,7 +149,7 @@ async def merge(transaction: Transaction, caller: Caller, found: Found, now: dat
         for kept, others in plan.items()
     ]
     await write_audit(transaction, caller, "update", stayed, now)
-    await hide_pages(transaction, caller, [other for _, other in pairs], now)
+    await facts_changed(transaction, caller, [other for _, other in pairs], now, sources=left)
 
 
 async def gather_knowledge(

@@ -11,7 +11,7 @@ from ebbtide.govern.access import READ, check_visible, requires
 from ebbtide.identifiers import parse_id
 from ebbtide.paths.manage import missing, note_read
 from ebbtide.rank.gates import drops
-from ebbtide.read.report import contributions_of, rerank_of, routing_of
+from ebbtide.read.report import contributions_of, is_outdated, rerank_of, routing_of
 from ebbtide.read.routing import is_left_out
 from ebbtide.read.scope import ASKED, check_known
 from ebbtide.read.seen import hidden_among
@@ -54,6 +54,8 @@ REASONS = {
     "no_word": "It holds no word of the query, and there was no vector to compare its own with.",
 }
 
+OUTDATED = "Of the facts that were read in it none holds any more, so it counts less."
+
 
 @requires(READ, search=True)
 async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | str, **asked: Any) -> Explanation:
@@ -70,6 +72,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
     if place is None:
         absence = await explain_absence(engine, caller, searched, id_)
         return absence.model_copy(update={"routing": routing_of(searched)})
+    outdated = f" {OUTDATED}" if is_outdated(searched, place) else ""
     kept = searched.selection.kept.tolist()
     similarity = searched.found.candidates.similarity[place]
     facts: dict[str, Any] = {
@@ -87,7 +90,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
             rank=rank,
             stage="returned",
             rule="returned",
-            reason=f"It came back, at rank {rank}.",
+            reason=f"It came back, at rank {rank}.{outdated}",
             **facts,
         )
     drop = next(drop for drop in drops(searched.found.candidates, searched.selection) if drop.id == id_)
@@ -103,7 +106,7 @@ async def explain(engine: Engine, caller: Caller, query: str, memory_id: UUID | 
         rule=rule,
         value=value,
         threshold=str(threshold) if isinstance(threshold, UUID) else threshold,
-        reason=reason(rule, value, threshold),
+        reason=f"{reason(rule, value, threshold)}{outdated}",
         **facts,
     )
 

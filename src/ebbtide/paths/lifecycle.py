@@ -19,7 +19,7 @@ from ebbtide.types.memory import Draft
 from ebbtide.write.context import refresh_around
 from ebbtide.write.echo import without_echo
 from ebbtide.write.fence import read_session_revision
-from ebbtide.write.stale import hide_pages
+from ebbtide.write.stale import facts_changed
 from ebbtide.write.validate import check_share
 from ebbtide.write.wanted import extraction_of
 
@@ -80,6 +80,7 @@ async def change(
     """
     id_ = parse_id(memory_id, "memory_id")
     async with engine.database.transaction(caller.tenant) as transaction:
+        await transaction.run("remember.lock", tenant=caller.tenant, ids=[id_])
         await lock_memory(transaction, caller, id_, expected_revision)
         before = await read_memory(transaction, caller, id_)
         shown = await memory_seen(engine, transaction, caller, id_)
@@ -103,8 +104,8 @@ async def change(
         detail = {**decided.detail, "revision": before.revision + 1}
         await write_audit(transaction, caller, decided.action, [(id_, detail)], now)
         after = await memory_seen(engine, transaction, caller, id_)
-        if state["invalidated_at"] != before.invalidated_at:
-            await hide_pages(transaction, caller, [id_], now)
+        if any(state[name] != getattr(before, name) for name in ("invalidated_at", "maturity", "superseded_by")):
+            await facts_changed(transaction, caller, [id_], now)
     engine.scopes.forget(caller.tenant)
     return after
 

@@ -32,7 +32,7 @@ from ebbtide.write.origins import write_origins
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.rows import memory_of, place_in_chat
 from ebbtide.write.screen import admitted
-from ebbtide.write.stale import hide_pages
+from ebbtide.write.stale import facts_changed
 from ebbtide.write.tokens import counts_of
 from ebbtide.write.validate import Checked, validate
 
@@ -293,7 +293,7 @@ async def rewrite(
         detail = {"operation": "update", "revision": row.revision + 1, "dropped": [*checked.warnings, *unsaid]}
         await write_audit(transaction, caller, "update", [(id_, detail)], now)
         memory = await memory_seen(engine, transaction, caller, id_)
-        await hide_pages(transaction, caller, [id_], now)
+        await facts_changed(transaction, caller, [id_], now)
         if made is None:
             await enqueue_pending(engine, transaction, caller.tenant, [memory])
     engine.scopes.forget(caller.tenant)

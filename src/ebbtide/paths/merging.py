@@ -34,7 +34,7 @@ from ebbtide.types.curation import Consolidation, Merge, Unmerged
 from ebbtide.types.memory import Draft
 from ebbtide.write.merged import what_is_amiss
 from ebbtide.write.origins import Origin, check_sources
-from ebbtide.write.stale import hide_pages
+from ebbtide.write.stale import facts_changed
 from ebbtide.write.supersede import Successor, supersede
 
 if TYPE_CHECKING:
@@ -227,6 +227,9 @@ async def _keep(engine: Engine, caller: Caller, group: Group, same: Memory) -> U
         await check_sources(transaction, caller, [_origin(group)])
         now = engine.clock.now()
         await _check_free(transaction, caller, group, now)
+        # Not each of a group was near to this one; that its text says what they say is the model's word.
+        near = {"ids": [same.id] * len(others), "others": others}
+        await transaction.run("conflict.link", tenant=caller.tenant, now=now, **near)
         await merge(transaction, caller, found, now)
     return same.id
 
@@ -269,7 +272,7 @@ async def _take_place(writer: Caller, group: Group, transaction: Transaction, ne
     await write_audit(transaction, writer, "status", gone, now)
     detail = {"operation": "consolidate", "merged": list(map(str, group.ids)), "revision": made.revision}
     await write_audit(transaction, writer, "update", [(made.id, detail)], now)
-    await hide_pages(transaction, writer, others, now)
+    await facts_changed(transaction, writer, others, now)
 
 
 async def _check_free(transaction: Transaction, caller: Caller, group: Group, now: datetime) -> None:

@@ -35,6 +35,7 @@ from ebbtide.text import embedding_text, shown
 from ebbtide.types.memory import Imported
 from ebbtide.write.context import set_context, with_context_here
 from ebbtide.write.naming import exported, naming_kept
+from ebbtide.write.origins import mark_outdated
 from ebbtide.write.pending import enqueue_pending
 from ebbtide.write.places import write_places
 from ebbtide.write.records import Incoming, read_record, record_value, told_of_line
@@ -262,12 +263,11 @@ async def _import_batch(
         await _insert_versions(engine, transaction, caller, stored, lost)
         await _insert_strength(transaction, caller, stored, now)
         existing = await _existing(transaction, caller, [one for one in embedded if one.id not in new], now)
-        if existing:
-            await transaction.run(
-                "transfer.relink", tenant=caller.tenant, ids=list(existing), existing_ids=list(existing.values())
-            )
+        relinked = await _relink(transaction, caller, existing)
         due = waiting.due([one.id for one in incoming], [tie for one in incoming for tie in one.ties])
         await write_ties(transaction, caller, due, {**same_as, **existing})
+        tied = {same_as.get(id_, id_) for tie in due for id_ in (tie.newer, tie.older)}
+        await mark_outdated(transaction, caller.tenant, new | relinked | tied)
         await _write_namings(transaction, caller, embedded, existing, entities, rules, now)
         placed = [(one.id, one.row.memory.namespace, one.place) for one in stored if one.place is not None]
         await write_places(transaction, caller, placed, rules, now)
@@ -429,6 +429,15 @@ async def _insert_strength(transaction: Transaction, caller: Caller, stored: Seq
     rows = [{"id": str(one.id)} | one.strength.model_dump(mode="json") for one in stored]
     if rows:
         await transaction.run("transfer.insert_strength", tenant=caller.tenant, rows=json.dumps(rows), now=now)
+
+
+async def _relink(transaction: Transaction, caller: Caller, existing: Mapping[UUID, UUID]) -> set[UUID]:
+    """Point what was superseded by duplicates at what says the same; answers with the ids of all that are concerned."""
+    if not existing:
+        return set()
+    ids, existing_ids = list(existing), list(existing.values())
+    rows = await transaction.all("transfer.relink", tenant=caller.tenant, ids=ids, existing_ids=existing_ids)
+    return {*existing_ids, *(row[0] for row in rows)}
 
 
 async def _existing(

@@ -61,7 +61,7 @@ class ListwiseInputs:
         sequence: its position there, a whole number, NaN outside a conversation.
         speaker_matches: the query names exactly one person and this memory is theirs.
         is_question: the memory is a message that ends in a question mark.
-        repeats_query: the memory is such a message and the query itself, but for case; None where none is.
+        repeats_query: the memory is such a message and the query itself, but for case.
         asks_for_latest: the query is about the present: "now", "latest", "currently".
         successor_index: position among the candidates of the memory that superseded this one, -1 for none.
     """
@@ -95,6 +95,7 @@ class Candidates:
         bonuses: Σ of the bonuses of the namespace rules that match.
         content_hash: equal for identical content; None for a candidate that is never folded.
         superseded: rows that only lend their score to their successor; None for none.
+        outdated: rows of whose facts none holds any more; None for none.
         effective_confidence: confidence times recall probability, in [0, 1]; None where `confidence` serves.
         fused: what ranks in place of similarity, in [0, 1] (fused sub-queries, a reranker); NaN or None for none.
         keyword_share: share of the query's keywords that occur, in [0, 1]; None where it was not computed.
@@ -121,6 +122,7 @@ class Candidates:
     bonuses: Floats
     content_hash: tuple[Hashable, ...] | None = None
     superseded: Booleans | None = None
+    outdated: Booleans | None = None
     effective_confidence: Floats | None = None
     fused: Floats | None = None
     keyword_share: Floats | None = None
@@ -159,6 +161,7 @@ class Candidates:
         bonuses: Column | None = None,
         content_hash: Sequence[Hashable] | None = None,
         superseded: Sequence[bool] | Booleans | None = None,
+        outdated: Sequence[bool] | Booleans | None = None,
         effective_confidence: Column | None = None,
         fused: Column | None = None,
         keyword_share: Column | None = None,
@@ -194,6 +197,7 @@ class Candidates:
             bonuses=_floats(bonuses, count, 0.0),
             content_hash=None if content_hash is None else tuple(content_hash),
             superseded=None if superseded is None else np.asarray(superseded, dtype=np.bool_),
+            outdated=None if outdated is None else np.asarray(outdated, dtype=np.bool_),
             effective_confidence=_optional_floats(effective_confidence),
             fused=_optional_floats(fused),
             keyword_share=_optional_floats(keyword_share),

@@ -265,6 +265,7 @@ class TideParameters(Part):
         namespace_bonuses: the bonuses of namespace rules raise the score, `× (1 + Σ bonuses)`.
         lend_superseded_score: a successor takes the score of what it superseded where that is higher.
         superseded_penalty: factor for superseded rows, where they are asked for.
+        outdated_penalty: factor for a memory, such as a turn, of whose facts none holds any more.
         graph_weight, graph_place: where the profile walks the graph, what is linked is lifted by up to this share of
             the best score, and at most to below the hit of this place, counted from 1 (see `lift`).
     """
@@ -284,6 +285,7 @@ class TideParameters(Part):
     namespace_bonuses: bool = True
     lend_superseded_score: bool = True
     superseded_penalty: NonNegative = 0.5
+    outdated_penalty: NonNegative = 0.5
     graph_weight: NonNegative = 0.5
     graph_place: Annotated[int, Field(strict=True, ge=1, le=200)] = 5
 

@@ -25,8 +25,8 @@ NAMES = (
     "supersession",
 )
 
-REPEATED_QUESTION, GRAPH = "repeated_question", "graph"
-STEPS_OF_SOME = (REPEATED_QUESTION, GRAPH)
+REPEATED_QUESTION, OUTDATED, GRAPH = "repeated_question", "outdated", "graph"
+STEPS_OF_SOME = (REPEATED_QUESTION, OUTDATED, GRAPH)
 """The columns that only some lists have, behind those of `NAMES`."""
 
 # Further apart than any two positions in one conversation, so that its ends never touch the next one's.
@@ -40,17 +40,17 @@ OFFSET_ROWS = np.arange(len(OFFSETS))[:, np.newaxis]
 
 def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Values (n,), contributions (n, 9) that sum to them, and the names of the columns; more where a message is the
-    query itself, and after a walk.
+    query itself, where one is outdated, and after a walk.
 
     `S = w_d · scaled(q·v + c · q·context) + w_l · min(L' / Σ idf, cap)`, then times the boosts that apply, each
-    credited with what it adds; then a successor takes the score of what it superseded, where that is higher; and what
-    the graph links to the query or to the best hits is lifted towards these.
+    credited with what it adds; then a successor takes the score of what it superseded, where that is higher; what is
+    outdated falls behind; and what the graph links to the query or to the best hits is lifted towards these.
     Inputs that are absent leave their step without effect. Source: measured on LoCoMo and Mixed.
     """
     count = len(candidates)
     inputs = candidates.listwise or ListwiseInputs(lexical=np.zeros(count), lexical_maximum=0.0)
     nearness, repeats = _dense(parameters, candidates, inputs), inputs.repeats_query
-    if repeats is not None:
+    if repeats is not None and repeats.any():
         # As near as nothing else is, the query itself would make all others look far.
         nearness = np.where(repeats, np.nan, nearness)
     dense = parameters.dense_weight * scale_to_range(nearness)
@@ -61,11 +61,14 @@ def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[
         columns.append(nothing if multiplier is None else values * (multiplier - 1.0))
         values = values if multiplier is None else values + columns[-1]
     more: dict[str, Floats] = {}
-    if repeats is not None:
+    if repeats is not None and repeats.any():
         more[REPEATED_QUESTION] = np.where(repeats, values * (parameters.repeated_question_penalty - 1.0), 0.0)
         values = values + more[REPEATED_QUESTION]
     settled = _supersede(parameters, values, candidates.superseded, inputs.successor_index)
     columns.append(nothing if settled is values else settled - values)
+    if candidates.outdated is not None and candidates.outdated.any():
+        more[OUTDATED] = np.where(candidates.outdated, settled * (parameters.outdated_penalty - 1.0), 0.0)
+        settled = settled + more[OUTDATED]
     if candidates.linked is not None:
         lifted = lift(settled, candidates.linked, weight=parameters.graph_weight, place=parameters.graph_place)
         more[GRAPH], settled = lifted - settled, lifted

@@ -40,7 +40,7 @@ WIDTH = LISTWISE_COLUMNS + WEIGHED_COLUMNS
 MARKS, SUPERSEDED_BY = 3, 5
 
 # The bits of a row's marks: which arm found it, as the code of its source, and what holds of it.
-FOUND_BY, SUPERSEDED, SPEAKS, ASKS, REPEATS = 3, 4, 8, 16, 32
+FOUND_BY, SUPERSEDED, SPEAKS, ASKS, REPEATS, OUTDATED = 3, 4, 8, 16, 32, 64
 
 # In a large scope the best rows of each arm bring the turns around them along.
 ADJACENT_TURNS = 20
@@ -173,7 +173,7 @@ def build(rows: Sequence[Sequence[Any]], search: Search, lexical_maximum: float)
         sequence=np.array(sequence, dtype=np.float64),
         speaker_matches=marks & SPEAKS != 0 if len(question.named) == 1 else None,
         is_question=marks & ASKS != 0,
-        repeats_query=repeats if (repeats := marks & REPEATS != 0).any() else None,
+        repeats_query=marks & REPEATS != 0,
         asks_for_latest=question.latest,
         successor_index=positions_of(successors, ids),
     )
@@ -187,6 +187,7 @@ def build(rows: Sequence[Sequence[Any]], search: Search, lexical_maximum: float)
         bonuses=[bonuses[namespace] for namespace in namespaces] if rules else None,
         content_hash=hashes,
         superseded=marks & SUPERSEDED != 0,
+        outdated=marks & OUTDATED != 0,
         days_after_asked=None
         if question.window is None
         else question.window.days_after(np.array(dated, dtype=np.float64), created_at),

@@ -28,6 +28,7 @@ __all__ = ["Gathered", "Writer", "entries_of", "section_of"]
 
 SORTS: dict[str, Section] = {"episode": "episodes", "chunk": "chunks", "note": "notes"}
 CONFIRMED = "(confirmed by the user) "
+OUTDATED = "(no longer so) "
 # What an entity's best hit lends to its relations: they go in where there is room, and never before the hit itself.
 LENT = 0.5
 MOST_TOPICS = 5
@@ -73,23 +74,27 @@ class Writer:
     nonce: str
     titled: bool = False
 
-    def under_header(self, memory: Memory, section: Section, worth: float, tokens: int | None) -> Entry:
+    def under_header(
+        self, memory: Memory, section: Section, worth: float, tokens: int | None, *, outdated: bool = False
+    ) -> Entry:
         """The memory under a header of its own. Its date is the day it was written, in the caller's zone."""
         written = day(memory.created_at, self.zone)
-        mark = ""
+        mark = ", no longer so" if outdated else ""
         if memory.maturity == "confirmed":
             confirmed = day(memory.confirmed_at, self.zone) if memory.confirmed_at is not None else written
-            mark = ", confirmed by the user" + (f" on {confirmed}" if confirmed != written else "")
+            mark += ", confirmed by the user" + (f" on {confirmed}" if confirmed != written else "")
         header = f"--- MEMORY ENTRY (Stored on {written}{mark}, Namespace: {memory.namespace}) ---\n"
         body = self.said(memory, escape(memory.content, self.nonce, beside_items=self.titled))
         instruction = self.rules.on(memory.namespace).instruction
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, header, body, worth, instruction=instruction, tokens=known)
 
-    def as_item(self, memory: Memory, section: Section, lead: str, worth: float, tokens: int | None) -> Entry:
+    def as_item(
+        self, memory: Memory, section: Section, lead: str, worth: float, tokens: int | None, *, outdated: bool = False
+    ) -> Entry:
         """The memory as an item of a list, behind its lead."""
         body = self.said(memory, escape_bullet(memory.content, self.nonce))
-        mark = CONFIRMED if memory.maturity == "confirmed" else ""
+        mark = (OUTDATED if outdated else "") + (CONFIRMED if memory.maturity == "confirmed" else "")
         known = tokens if body == memory.content else None
         return Entry(memory.id, section, lead + mark, body, worth, tokens=known)
 
@@ -144,7 +149,8 @@ def entries_of(gathered: Gathered, writer: Writer) -> list[Entry]:
         memory.id: writer.under_header(memory, "selected", 1.0, tokens(memory.id)) for memory in gathered.selected
     }
     others = {
-        hit.id: writer.under_header(hit.memory, "project", hit.relevance, tokens(hit.id)) for hit in gathered.project
+        hit.id: writer.under_header(hit.memory, "project", hit.relevance, tokens(hit.id), outdated=hit.outdated)
+        for hit in gathered.project
     }
     links = gathered.links
     stated = {relation.memories[0] for relation in links.relations if not relation.derived}
@@ -163,11 +169,12 @@ def _entry(hit: Hit, gathered: Gathered, heads: Mapping[Entity, str], writer: Wr
     about = gathered.links.about.get(hit.id)
     headed = not writer.titled or writer.rules.on(memory.namespace).instruction is not None
     if headed or (section == "facts" and about is None):
-        return writer.under_header(memory, section, hit.relevance, tokens)
+        return writer.under_header(memory, section, hit.relevance, tokens, outdated=hit.outdated)
     if about is not None and section == "facts":
-        item = writer.as_item(memory, section, "  - ", hit.relevance, tokens)
+        item = writer.as_item(memory, section, "  - ", hit.relevance, tokens, outdated=hit.outdated)
         return replace(item, head=heads[about], about=about.id)
-    item = writer.as_item(memory, section, writer.lead(memory, section, gathered.places), hit.relevance, tokens)
+    lead = writer.lead(memory, section, gathered.places)
+    item = writer.as_item(memory, section, lead, hit.relevance, tokens, outdated=hit.outdated)
     return writer.with_topics(item, memory) if section == "episodes" else item
 
 

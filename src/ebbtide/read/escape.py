@@ -21,10 +21,10 @@ TITLES = "|".join(map(skeleton, (
 # A title with or without its signs, and nothing but a remark in parentheses before its colon.
 TITLE = re.compile(rf"(?:#+|[*_]*)(?:{TITLES})(?:\([^)]*\))?[*_]*(?::|$)|#+(?:{TITLES})")
 ENTITY = re.compile(rf"\[[^\]]*\].*{skeleton('confidence')}")
-# What opens an item of a list, or stands for the mark of one that was confirmed.
+# What opens an item of a list, or stands for the mark of one that was confirmed or holds no longer.
 BULLET = re.compile(r"[-*+•‣⁃·▪◦–—‐‑−>#]")
 DASHES = re.compile(r"[\u2012-\u2015\u2212\u2e3a\u2e3b]")
-CONFIRMED = re.compile(rf"[\W_]*{skeleton('confirmedbytheuser')}")
+MARK = re.compile(rf"[\W_]*(?:{skeleton('confirmedbytheuser')}|{skeleton('nolongerso')})")
 LONGEST_LABEL = 120
 BAR = "| "
 INDENT = "    "
@@ -42,7 +42,7 @@ def escape(content: str, nonce: str, *, beside_items: bool = False) -> str:
 def escape_bullet(content: str, nonce: str) -> str:
     """The content as an item of a list has it: further lines are indented, and none of them opens another item."""
     first, *further = lines_of(content.strip(), nonce)
-    first = f"{BAR}{first}" if looks_like_marker(first) or CONFIRMED.match(skeleton(seen_of(first))) else first
+    first = f"{BAR}{first}" if looks_like_marker(first) or MARK.match(skeleton(seen_of(first))) else first
     return "\n".join([first, *(f"{INDENT}{BAR if _opens(line) else ''}{line}".rstrip() for line in further)])
 
 

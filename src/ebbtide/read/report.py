@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ebbtide.read.searched import Searched
     from ebbtide.types.recall import Routing
 
-__all__ = ["contributions_of", "hits_of", "rerank_of", "routing_of", "source_of", "trace_of"]
+__all__ = ["contributions_of", "hits_of", "is_outdated", "rerank_of", "routing_of", "source_of", "trace_of"]
 
 SourceName = Literal["vector", "full_text", "both", "graph"]
 SOURCES: dict[int, SourceName] = {
@@ -47,6 +47,12 @@ def rerank_of(searched: Searched, place: int) -> float | None:
     return None if searched.rerank_scores is None else _known(searched.rerank_scores[place])
 
 
+def is_outdated(searched: Searched, place: int) -> bool:
+    """Whether no fact that was read in a candidate holds any more."""
+    outdated = searched.found.candidates.outdated
+    return outdated is not None and bool(outdated[place])
+
+
 def hits_of(searched: Searched) -> tuple[Hit, ...]:
     """The hits, best first."""
     candidates, selection, scored = searched.found.candidates, searched.selection, searched.scored
@@ -70,6 +76,7 @@ def hits_of(searched: Searched) -> tuple[Hit, ...]:
                 contributions=dict(zip(scored.names, parts[rank], strict=True)),
                 duplicates=tuple(candidates.ids[other] for other in selection.duplicates.get(place, ())),
                 disputed=memory.id in searched.chosen.disputed,
+                outdated=is_outdated(searched, place),
                 rerank=rerank_of(searched, place),
                 memory=memory,
             )

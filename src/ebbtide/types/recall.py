@@ -67,7 +67,8 @@ class Hit(Spoken):
     `similarity` is what the vector search measured, in [0, 1], None for a row without a vector, and for one that only
     its words speak for, whose vector has nothing in common with the query's. `relevance` is what ranking sorted on and
     may pass 1. `contributions` add up to `relevance`. `duplicates` are ids of memories of the same content that were
-    folded into this one. `disputed` says that an open conflict is about it. `rerank` is the reranker's score, in
+    folded into this one. `disputed` says that an open conflict is about it, `outdated` that of the
+    facts read in it none holds any more. `rerank` is the reranker's score, in
     [0, 1], None where there is none.
     """
 
@@ -81,6 +82,7 @@ class Hit(Spoken):
     contributions: dict[str, float]
     duplicates: tuple[UUID, ...] = ()
     disputed: bool = Field(False, exclude_if=lambda value: not value)
+    outdated: bool = Field(False, exclude_if=lambda value: not value)
     rerank: float | None = Field(default=None, exclude_if=lambda value: value is None)
     memory: Memory = Field(repr=False, exclude=True)
 

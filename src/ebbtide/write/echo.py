@@ -35,8 +35,8 @@ ENDING = re.compile(r"END OF MEMORY BLOCK (?P<nonce>[0-9a-f]{8})\b", re.IGNORECA
 OPENING = re.compile(LEAD + BEGINNING.pattern, re.IGNORECASE)
 CLOSING = re.compile(LEAD + ENDING.pattern, re.IGNORECASE)
 HEADER = re.compile(
-    LEAD + r"--- MEMORY ENTRY \(Stored on \d+/\d+/\d+(?:, confirmed by the user(?: on \d+/\d+/\d+)?)?, "
-    r"Namespace: (?P<namespace>\S+)\) ---[ \t]*$",
+    LEAD + r"--- MEMORY ENTRY \(Stored on \d+/\d+/\d+(?:, no longer so)?"
+    r"(?:, confirmed by the user(?: on \d+/\d+/\d+)?)?, Namespace: (?P<namespace>\S+)\) ---[ \t]*$",
     re.IGNORECASE,
 )
 SECTION = re.compile(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ebbtide.db.database import Transaction
     from ebbtide.types.caller import Caller
 
-__all__ = ["Origin", "check_sources", "note_origins", "write_origins"]
+__all__ = ["Origin", "check_sources", "mark_outdated", "note_origins", "write_origins"]
 
 FIELD = "origins"
 
@@ -68,9 +68,13 @@ async def note_origins(
     """Write down what the memories of a write were made from; those said without an origin stand for themselves."""
     made = [(id_, origin) for id_, origin in zip(memories, origins, strict=True) if origin and origin.sources]
     said = {id_ for id_, origin in zip(memories, origins, strict=True) if not (origin and origin.sources)} - new
+    left: set[UUID] = set()
     if said:
-        await transaction.run("origin.stand_alone", tenant=caller.tenant, ids=sorted(said))
+        rows = await transaction.all("origin.stand_alone", tenant=caller.tenant, ids=sorted(said))
+        left = {row[0] for row in rows}
     await write_origins(transaction, caller.tenant, made, new, now)
+    if left or made:
+        await mark_outdated(transaction, caller.tenant, [id_ for id_, _ in made], sources=left)
 
 
 async def write_origins(
@@ -88,3 +92,19 @@ async def write_origins(
             new=sorted(new),
             now=now,
         )
+
+
+async def mark_outdated(
+    transaction: Transaction, tenant: str, facts: Collection[UUID], *, sources: Collection[UUID] = ()
+) -> None:
+    """Mark what the facts were extracted from, and the `sources`, as outdated where no fact of theirs holds any more.
+
+    That is so since the last of them ceased to, of those that are not forgotten; a fact that was merged into another
+    holds as long as that one. Call it once the facts and their origins are as they shall be. The sources are locked
+    first, so that of two writers that end the last two facts of one, the second sees what the first did.
+    """
+    if not (facts or sources):
+        return
+    locked = await transaction.all("origin.lock_told", tenant=tenant, ids=list(facts), sources=list(sources))
+    if locked:
+        await transaction.run("origin.mark_outdated", tenant=tenant, sources=[row[0] for row in locked])

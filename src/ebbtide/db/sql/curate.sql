@@ -75,11 +75,12 @@ WHERE EXISTS (SELECT FROM memory_origin k WHERE k.tenant_id = %(tenant)s AND k.m
 ON CONFLICT DO NOTHING;
 
 -- name: stand_alone
--- Memories that take the place of one that was made from nothing are said for themselves.
+-- Memories that take the place of one that was made from nothing are said for themselves; answers with what they rested on.
 DELETE FROM memory_origin t
 USING unnest(%(kept_ids)s::uuid[], %(other_ids)s::uuid[]) AS c(kept_id, other_id)
 WHERE t.tenant_id = %(tenant)s AND t.memory_id = c.kept_id
-  AND NOT EXISTS (SELECT FROM memory_origin g WHERE g.tenant_id = %(tenant)s AND g.memory_id = c.other_id);
+  AND NOT EXISTS (SELECT FROM memory_origin g WHERE g.tenant_id = %(tenant)s AND g.memory_id = c.other_id)
+RETURNING t.source_id;
 
 -- name: agents
 -- The agents that have near duplicates.

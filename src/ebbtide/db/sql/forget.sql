@@ -267,7 +267,7 @@ UPDATE memory m
 SET status = 'tombstoned', revision = m.revision + 1, deleted_at = %(now)s, updated_at = %(now)s, content = '',
     content_hash = '', search = '', embedding = NULL, context_embedding = NULL, embedding_pending = false, labels = '{}', tags = '{}',
     metadata = '{}', source = NULL, subject = NULL, predicate = NULL, speaker = NULL, personal_data = '{}', superseded_by = NULL,
-    tokens = NULL, counted_by = NULL,
+    tokens = NULL, counted_by = NULL, outdated_at = NULL,
     current_since = greatest(%(now)s, m.current_since)
 WHERE m.tenant_id = %(tenant)s AND m.id = ANY(%(ids)s::uuid[]) AND m.status <> 'tombstoned';
 
@@ -375,7 +375,7 @@ SELECT
     (SELECT count(*) FROM memory t WHERE t.tenant_id = %(tenant)s AND t.id = ANY(%(ids)s::uuid[]) AND NOT (
         t.status = 'tombstoned' AND t.content = '' AND t.content_hash = '' AND t.search = '' AND t.embedding IS NULL
         AND t.context_embedding IS NULL AND NOT t.embedding_pending AND t.labels = '{}' AND t.tags = '{}' AND t.metadata = '{}'
-        AND num_nonnulls(t.source, t.subject, t.predicate, t.speaker, t.superseded_by, t.tokens) = 0 AND t.personal_data = '{}')) AS memory,
+        AND num_nonnulls(t.source, t.subject, t.predicate, t.speaker, t.superseded_by, t.tokens, t.outdated_at) = 0 AND t.personal_data = '{}')) AS memory,
     (SELECT count(*) FROM memory t WHERE t.tenant_id = %(tenant)s AND t.superseded_by = ANY(%(ids)s::uuid[])) AS links,
     (SELECT count(*) FROM memory_version t WHERE t.tenant_id = %(tenant)s AND (t.id = ANY(%(ids)s::uuid[]) OR t.superseded_by = ANY(%(ids)s::uuid[]))) AS versions,
     (SELECT count(*) FROM idempotency t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[])) AS idempotency_answers,

@@ -16,8 +16,50 @@ WHERE o.memory_id <> o.source_id
 ON CONFLICT DO NOTHING;
 
 -- name: stand_alone
--- Memories that somebody said too rest on nothing any more.
-DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]);
+-- Memories that somebody said too rest on nothing any more; answers with what they rested on.
+DELETE FROM memory_origin t WHERE t.tenant_id = %(tenant)s AND t.memory_id = ANY(%(ids)s::uuid[]) RETURNING t.source_id;
+
+-- fragment: merged
+-- Whether what superseded a memory says just that: made of it and others, or nearly its words. Such a one holds as long as that does.
+(EXISTS (SELECT FROM memory_origin w WHERE w.tenant_id = %(tenant)s AND w.memory_id = m.superseded_by AND w.source_id = m.id AND w.whole)
+ OR EXISTS (SELECT FROM memory_link l WHERE l.tenant_id = %(tenant)s AND l.memory_id = m.id AND l.other_id = m.superseded_by
+            AND l.kind = 'near_duplicate')
+ OR EXISTS (SELECT FROM memory_link l WHERE l.tenant_id = %(tenant)s AND l.memory_id = m.superseded_by AND l.other_id = m.id
+            AND l.kind = 'near_duplicate'))
+
+-- name: lock_told
+-- Locks what memories were extracted from, and so were those that were merged into them; and the sources that are given.
+WITH RECURSIVE line AS (
+    SELECT u.id FROM unnest(%(ids)s::uuid[]) AS u(id)
+    UNION
+    SELECT m.id FROM line JOIN memory m ON m.tenant_id = %(tenant)s AND m.superseded_by = line.id
+    WHERE m.tenant_id = %(tenant)s AND {{merged}})
+SELECT s.id FROM memory s
+WHERE s.tenant_id = %(tenant)s AND s.status <> 'tombstoned' AND s.id = ANY(%(sources)s::uuid[] || ARRAY(
+    SELECT o.source_id FROM memory_origin o
+    WHERE o.tenant_id = %(tenant)s AND o.memory_id = ANY(ARRAY(SELECT line.id FROM line)) AND NOT o.whole))
+ORDER BY s.id FOR NO KEY UPDATE;
+
+-- name: mark_outdated
+-- Says of each source since when none of its facts holds any more, where that is not what it says. One that was wrong never held.
+WITH RECURSIVE told AS (
+    SELECT o.source_id, m.id, m.superseded_by, m.maturity, m.invalidated_at, m.maturity <> 'invalidated' AND {{merged}} AS lives_on
+    FROM memory_origin o JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = o.memory_id
+    WHERE o.tenant_id = %(tenant)s AND o.source_id = ANY(%(sources)s::uuid[]) AND NOT o.whole AND m.status <> 'tombstoned'
+    UNION
+    SELECT told.source_id, m.id, m.superseded_by, m.maturity, m.invalidated_at, m.maturity <> 'invalidated' AND {{merged}}
+    FROM told JOIN memory m ON m.tenant_id = %(tenant)s AND m.id = told.superseded_by
+    WHERE told.lives_on AND m.status <> 'tombstoned'),
+ends AS (
+    SELECT told.source_id, CASE WHEN told.maturity = 'invalidated' THEN '-infinity'::timestamptz
+                                WHEN told.superseded_by IS NOT NULL THEN coalesce(told.invalidated_at, '-infinity')
+                                ELSE told.invalidated_at END AS ended
+    FROM told WHERE NOT told.lives_on),
+sources AS (
+    SELECT u.id, (SELECT CASE WHEN bool_and(ends.ended IS NOT NULL) THEN max(ends.ended) END FROM ends WHERE ends.source_id = u.id) AS outdated_at
+    FROM unnest(%(sources)s::uuid[]) AS u(id))
+UPDATE memory s SET outdated_at = sources.outdated_at
+FROM sources WHERE s.tenant_id = %(tenant)s AND s.id = sources.id AND s.outdated_at IS DISTINCT FROM sources.outdated_at;
 
 -- name: resting
 -- The memories that go with others: whole ones made from any of the last to be found, and those made from nothing that stays. Each

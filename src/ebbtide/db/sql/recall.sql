@@ -48,17 +48,18 @@ m.tenant_id = %(tenant)s AND m.agent_id = %(agent)s AND {{live}} {{narrowing}}
 memory m
 
 -- fragment: past
+-- What memories were extracted from is outdated in the present alone.
 (SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, asks, search,
         embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
         confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
-        expires_at, false AS embedding_pending, tokens, counted_by
+        expires_at, false AS embedding_pending, tokens, counted_by, NULL::timestamptz AS outdated_at
  FROM memory
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND status <> 'tombstoned'
  UNION ALL
  SELECT tenant_id, id, agent_id, namespace, user_id, task_id, chat_id, session_id, sequence, speaker, kind, content, content_hash, asks, search,
         embedding, context_embedding, labels, tags, metadata, source, subject, predicate, importance, confidence, status, maturity,
         confirmed_at, revision, superseded_by, created_at, updated_at, last_mentioned_at, observed_at, valid_from, invalidated_at,
-        expires_at, false, tokens, counted_by
+        expires_at, false, tokens, counted_by, NULL
  FROM memory_version
  WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s AND current_since <= %(as_of)s AND current_until > %(as_of)s) m
 
@@ -136,7 +137,8 @@ CASE WHEN found.by_vector THEN CASE WHEN found.by_words THEN 2 ELSE 0 END WHEN f
 -- fragment: row_marks
 -- What holds of a row or does not, as bits of one number: a column costs more than what it says.
 + CASE WHEN m.superseded_by IS NOT NULL AND m.invalidated_at > %(valid_at)s IS NOT TRUE THEN 4 ELSE 0 END
-+ CASE WHEN m.speaker = %(speaker)s::text THEN 8 ELSE 0 END + CASE WHEN NOT m.asks THEN 0 WHEN lower(m.content) = lower(%(question)s) THEN 48 ELSE 16 END
++ CASE WHEN m.outdated_at <= %(valid_at)s THEN 64 ELSE 0 END + CASE WHEN m.speaker = %(speaker)s::text THEN 8 ELSE 0 END
++ CASE WHEN NOT m.asks THEN 0 WHEN lower(m.content) = lower(%(question)s) THEN 48 ELSE 16 END
 
 -- fragment: row_columns
 m.superseded_by, m.chat_id, m.sequence, date_part('epoch', m.created_at) AS created_at,

@@ -69,8 +69,11 @@ WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]) AND status = 'active'
   AND (expires_at <= %(now)s OR invalidated_at <= %(now)s);
 
 -- name: lock
--- Locks memories in the order of their ids, so that two writers wait for each other in one direction only.
-SELECT id FROM memory WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE;
+-- Locks memories, and what they were made from, in the order of their ids, so that two writers wait for each other in one direction only.
+SELECT id FROM memory
+WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::uuid[] || ARRAY(
+    SELECT o.source_id FROM memory_origin o WHERE o.tenant_id = %(tenant)s AND o.memory_id = ANY(%(ids)s::uuid[]) AND NOT o.whole))
+ORDER BY id FOR NO KEY UPDATE;
 
 -- name: mention
 -- A memory that was said again: it is fresh, but not new.

@@ -100,6 +100,8 @@ CREATE TABLE memory (
     observed_at timestamptz,
     -- Whether a message ends as a question does.
     asks boolean NOT NULL GENERATED ALWAYS AS (kind = 'message' AND right(rtrim(content), 1) IN ('?', '？', '؟')) STORED,
+    -- Since when nothing that was extracted from it holds any more; NULL while something does, or nothing was.
+    outdated_at timestamptz,
     content text NOT NULL,
     user_id text,
     task_id text,

@@ -204,4 +204,5 @@ FROM jsonb_to_recordset(%(rows)s::jsonb) AS r(
 -- Points what was superseded by a memory that proved a duplicate at the memory that says the same.
 UPDATE memory m SET superseded_by = d.existing_id
 FROM unnest(%(ids)s::uuid[], %(existing_ids)s::uuid[]) AS d(id, existing_id)
-WHERE m.tenant_id = %(tenant)s AND m.superseded_by = d.id;
+WHERE m.tenant_id = %(tenant)s AND m.superseded_by = d.id
+RETURNING m.id;
