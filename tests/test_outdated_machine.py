@@ -27,9 +27,8 @@ from tests.test_time_machine import HOUR, Hands, maybe_offsets, moment
 numbers = count()
 picks = st.integers(0, 10_000)
 sentences = st.sampled_from(["I live in Basel.", "I moved to Zurich.", "I work at Acme.", "I work at Initech now."])
-again = st.sampled_from(
-    ["Ada lives in Basel.", "Ada always lives in Basel", "Ada works at Acme.", "The Ada works at Acme"]
-)
+again = st.sampled_from(["Ada{} lives in Basel.", "Ada{} works at Acme."])
+manners = st.sampled_from(["", " always", " really", " still", " of course", " happily"])
 REFUSED = (Conflict, NotFound)
 
 
@@ -76,11 +75,16 @@ class Telling(RuleBasedStateMachine):
         with suppress(*REFUSED):
             self.memory.extract(ids=[self.pick(number)])
 
-    @rule(text=again, related=st.booleans())
-    def say(self, text: str, related: bool) -> None:
+    @rule(text=again, manner=manners, by=st.sampled_from([None, "rules", "model"]))
+    def say(self, text: str, manner: str, by: Any) -> None:
+        """Somebody says what a fact says, or nearly so; then the two may be merged."""
         place = "lives_in" if "Basel" in text else "works_at"
-        about: dict[str, Any] = {"subject": "Ada", "predicate": place, "kind": "fact"} if related else {}
-        self.memory.remember(text, vector=self.vectors[place], **about)
+        about: dict[str, Any] = {"subject": "Ada", "predicate": place, "kind": "fact"} if by or not manner else {}
+        self.memory.remember(text.format(manner), vector=self.vectors[place], **about)
+        if by is not None:
+            planned = self.memory.consolidate(by=by)
+            done = self.memory.consolidate(by=by, dry_run=False, token=planned.token)
+            self.seen[f"merged by {by}"] += done.count
 
     @rule(number=picks, start=maybe_offsets)
     def supersede(self, number: int, start: int | None) -> None:
@@ -118,12 +122,6 @@ class Telling(RuleBasedStateMachine):
         for dispute in self.memory.conflicts.list()[:1]:
             merged = {"merged": f"Ada did both {next(numbers)}"} if choice == "merge" else {}
             self.memory.conflicts.resolve(dispute.id, choice, **merged)
-
-    @rule(by=st.sampled_from(["rules", "model"]))
-    def consolidate(self, by: Any) -> None:
-        planned = self.memory.consolidate(by=by)
-        self.memory.consolidate(by=by, dry_run=False, token=planned.token)
-        self.seen[f"merged by {by}"] += planned.count
 
     @rule(backwards=st.booleans())
     def move_away(self, backwards: bool) -> None:
