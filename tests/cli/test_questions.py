@@ -39,6 +39,15 @@ def test_a_trace_is_given_on_request(told: Run) -> None:
     assert "queries: tell me about lamps and tea · lamps · tea" in shown
 
 
+def test_what_is_no_longer_so_is_told(ebbtide: Run) -> None:
+    ebbtide("remember", "Ann lives in Oslo, near the harbour. She is well.", "--kind", "note")
+    [fact] = ebbtide("extract", "--kind", "note", "--json").json["texts"][0]["facts"]
+    assert "no longer so" not in ebbtide("recall", "Where does Ann live?").out
+    ebbtide("invalidate", fact["memory_id"])
+    assert "no longer so" in ebbtide("recall", "Where does Ann live?").out
+    assert [hit["outdated"] for hit in ebbtide("recall", "Where does Ann live?", "--json").json["hits"]] == [True]
+
+
 def test_an_unknown_intent_is_refused(told: Run) -> None:
     ran = told("recall", "lamp oil", "--intent", "guess", "--json")
     assert ran.code != 0

@@ -19,6 +19,7 @@ from ebbtide.clock import FixedClock
 from ebbtide.errors import EbbtideError
 from tests.isolation.chance import one_of
 from tests.isolation.model import AGENTS, NAMESPACES, USERS, Actor, Model, Room
+from tests.outdated import marks_in
 
 # Whatever a verb may change, by whose it is and where it lies; what lies in no namespace is the agent's.
 STATE = """
@@ -205,3 +206,5 @@ class Walk:
         for tenant in self.model.tenants:
             found = self.store.scoped(tenant=tenant).reconcile()
             assert found.repaired == 0, found
+            said, so = marks_in(self.owner, tenant)
+            assert said == so, f"what is outdated in {tenant}"

@@ -72,6 +72,7 @@ def arbitrary_candidates(draw: st.DrawFn, *, listwise: bool = False, smallest: i
         bonuses=columns.numbers(0, 0.5),
         content_hash=columns.choice([None, "a", "b", "c"]),
         superseded=columns.flags() if listwise else None,
+        outdated=columns.flags() if listwise else None,
         days_after_asked=columns.numbers(0, 30) if listwise else None,
         listwise=_arbitrary_listwise(columns) if listwise else None,
     )

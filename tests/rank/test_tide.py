@@ -24,6 +24,7 @@ def tide(
     *,
     parameters: TideParameters = DEFAULTS,
     superseded: list[bool] | None = None,
+    outdated: list[bool] | None = None,
     bonuses: list[float] | None = None,
     days_after_asked: list[float] | None = None,
     **inputs: Any,
@@ -33,7 +34,7 @@ def tide(
     columns |= {name: column if name in plain else np.asarray(column) for name, column in inputs.items()}
     listwise = ListwiseInputs(**columns)
     asked = {"bonuses": bonuses, "days_after_asked": days_after_asked, "listwise": listwise}
-    rows = candidates(len(similarity), similarity=similarity, superseded=superseded, **asked)
+    rows = candidates(len(similarity), similarity=similarity, superseded=superseded, outdated=outdated, **asked)
     values, matrix, names = score_listwise(parameters, rows)
     return values, [dict(zip(names, row, strict=True)) for row in matrix.tolist()]
 
@@ -124,6 +125,14 @@ def test_a_message_that_is_the_query_itself_is_no_answer_to_it() -> None:
     assert values == pytest.approx([0.25, 0.25 * 0.85 * 0.2, 0.75 * 0.85])
     assert [part["repeated_question"] for part in parts] == pytest.approx([0, -0.8 * 0.85 * 0.25, 0])
     assert "repeated_question" not in tide([0.9], is_question=[True])[1][0]
+
+
+def test_what_is_outdated_falls_behind_and_one_column_says_so() -> None:
+    values, parts = tide([0.9, 0.5, 0.1], outdated=[True, False, False])
+    assert values == pytest.approx([0.25, 0.25, 0.0])
+    assert [part["outdated"] for part in parts] == pytest.approx([-0.25, 0, 0])
+    assert "outdated" not in tide([0.9, 0.5], outdated=[False, False])[1][0]
+    assert tide([0.9, 0.5], parameters=TideParameters(outdated_penalty=0), outdated=[True, False])[0].tolist() == [0, 0]
 
 
 def test_the_boost_of_an_asked_time_fades_over_two_weeks() -> None:

@@ -160,7 +160,7 @@ def test_each_verb_undoes_it(memory: Ebbtide, turn: UUID, basel: UUID, zurich: U
 
 def test_what_was_merged_holds_as_long_as_what_it_was_merged_into(memory: Ebbtide, turn: UUID, basel: UUID) -> None:
     [same] = asyncio.run(FakeEmbedder(DIMENSION).embed(["Ada lives in Basel."]))
-    about = {"kind": "fact", "subject": "Ada", "predicate": "lives_in"}
+    about: dict[str, Any] = {"kind": "fact", "subject": "Ada", "predicate": "lives_in"}
     kept = memory.remember("The Ada lives in Basel always", vector=same, **about).memory
     planned = memory.consolidate()
     assert planned.count == 1
