@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -186,6 +187,18 @@ def test_an_import_marks_what_the_export_had_marked(memory: Ebbtide, turn: UUID,
     bare = memory.scoped(tenant="bare")
     bare.import_records([one for one in records if one["id"] in (str(turn), str(zurich))])
     assert outdated(bare) == set()
+
+
+def test_of_two_writers_who_end_the_last_facts_the_second_marks_it(memory: Ebbtide, owner: Owner) -> None:
+    said = [say(memory, f"I live in Basel. I work at Acme. That is {number}.")[0] for number in range(3)]
+    facts = [fact.memory_id for fact in memory.extract(ids=said[:1]).facts if fact.memory_id is not None]
+    assert len(facts) == 2
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(5):
+            list(pool.map(memory.invalidate, facts))
+            assert marks_in(owner, "default")[0].keys() == set(said)
+            list(pool.map(memory.restore, facts))
+            assert marks_in(owner, "default")[0] == {}
 
 
 def test_a_reader_learns_no_more_than_that_it_is_so(memory: Ebbtide, turn: UUID, basel: UUID, zurich: UUID) -> None:
