@@ -39,6 +39,10 @@ STATED = [
     ("eva: I live in Oslo.", "lives_in", "Eva lives in Oslo."),
     ("Please remember that I live in Oslo.", "lives_in", "Eva lives in Oslo."),
     ("Don't forget that I live in Oslo.", "lives_in", "Eva lives in Oslo."),
+    # That it holds now is news, and replaces what was.
+    ("I work at Acme now.", "works_at", "Eva now works at Acme."),
+    ("My favourite colour is green now.", "favourite colour", "Eva's favourite colour is now green."),
+    ("I am married to Tom now.", "married_to", "Eva is now married to Tom."),
     ("Hi, I'm Eva and I work at Acme.", "works_at", "Eva works at Acme."),
     ("Ann likes jazz and dislikes rock.", "likes", "Ann likes jazz."),
     ("Ann leads the Apollo project.", "leads", "Ann leads the Apollo project."),
@@ -226,7 +230,7 @@ def test_a_fact_knows_where_it_is_said() -> None:
 def test_an_unknown_speaker_has_no_name_and_their_own_words() -> None:
     fact = only("I live in Oslo now.")
 
-    assert fact.content == "I live in Oslo."
+    assert fact.content == "I live in Oslo now."
     assert fact.subject is None
     assert not fact.related
 

@@ -41,6 +41,7 @@ OWNER, OBJECT = "{owner}", "{object}"
 OWNERS = "{owner}'s "
 SPEAKERS = frozenset({"user", "human", "me", "customer", "client"})
 OTHERS = frozenset({"assistant", "ai", "bot", "system", "agent", "model", "chatgpt"})
+NOW = "now"
 LEADING_IN = NO_NAMES | listed(
     "quick fun fyi btw ps psa intro context background bio profile info fact facts self memo"
 )
@@ -321,6 +322,8 @@ def _fact(reading: Reading, rule: str, relation: Relation, subject: Subject, par
     says = relation.says or rule
     if who is not None:
         whole = says if OBJECT in says else f"{{owner}} {says} {{object}}"
+        if relation.tense == "now" and _is_news(words, subject, part):
+            whole = _as_news(whole)
         told = whole.replace(OWNER, who.text).replace(OBJECT, object_)
     elif says.startswith(OWNERS):
         told = f"{words.words[subject.first]} {says.removeprefix(OWNERS)}".replace(OBJECT, object_)
@@ -328,7 +331,9 @@ def _fact(reading: Reading, rule: str, relation: Relation, subject: Subject, par
         # In "ich bin nach Hamburg gezogen" the verb comes last.
         verb = words.lower[part.behind : part.behind + 1]
         closing = bool(verb) and verb[0] in relation.lasting and verb[0] not in SINCE
-        told = words.piece(subject.first, part.behind + closing)
+        told = words.piece(
+            subject.first, part.behind + (closing or words.lower[part.behind : part.behind + 1] == [NOW])
+        )
     told = told[0].upper() + told[1:]
     weighty = _is_weighty(words, reading.sentence)
     since, until = _validity(relation, reading)
@@ -360,6 +365,18 @@ def _is_weighty(words: Words, sentence: Sentence) -> bool:
 def _in_passing(relation: Relation, words: Words, part: Part) -> bool:
     """Whether a taste may be no more than a word on what is just talked of, as in "I love the colours"."""
     return relation.predicate == "likes" and words.lower[part.first] == "the"
+
+
+def _is_news(words: Words, subject: Subject, part: Part) -> bool:
+    """Whether a fact is said to hold now, which tells that it was not so before."""
+    return NOW in words.lower[max(subject.first - 1, 0) : part.behind + 1]
+
+
+def _as_news(whole: str) -> str:
+    """How a sentence tells that: "Ann now lives in", "Ann is now married to", "Ann's favourite colour is now"."""
+    if " is " in whole:
+        return whole.replace(" is ", f" is {NOW} ", 1)
+    return whole.replace(f"{OWNER} ", f"{OWNER} {NOW} ", 1)
 
 
 def _who(reading: Reading, relation: Relation, subject: Subject) -> Name | None:
