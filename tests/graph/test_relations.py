@@ -156,3 +156,12 @@ def test_whatever_happens_every_derived_relation_has_both_premises(memory: Ebbti
         seen = memory.relations.list(limit=1000)
         known_ids = {one.id for one in seen}
         assert all(set(one.premises) <= known_ids and len(one.premises) == 2 for one in seen if one.derived)
+
+
+def test_what_two_memories_say_alike_is_one_relation(memory: Ebbtide) -> None:
+    first = says(memory, "Ann works at Acme.", person("Ann"), "works_at", company("Acme"))
+    second = says(memory, "Acme employs Ann.", person("Ann"), "works_at", company("Acme"))
+
+    listed = memory.relations.list()
+    assert [one.memories for one in listed] == [(first.id, second.id)]
+    assert [one.id for one in memory.entities.get("Ann").relations] == [listed[0].id]

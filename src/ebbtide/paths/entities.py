@@ -19,7 +19,7 @@ from ebbtide.graph.names import LONGEST_REST, fold_name
 from ebbtide.graph.write import lock
 from ebbtide.identifiers import parse_id
 from ebbtide.paths.manage import note_read
-from ebbtide.read.graph import entities_seen, mode_of_names, relations_seen
+from ebbtide.read.graph import each_once, entities_seen, mode_of_names, relations_seen
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.read.seen import hidden_among, listed
 from ebbtide.text import shown
@@ -115,7 +115,7 @@ async def get_entity(
             "graph.relations_of" + scope.suffix, **parameters, entity=found.id, predicate=None, derived=True,
             after=FIRST, limit=limit,
         )  # fmt: skip
-        relations = await relations_seen(engine, transaction, scope, said)
+        relations = each_once(await relations_seen(engine, transaction, scope, said))
     note_read(engine, caller, "entities.get", tuple(one.id for one in facts))
     return trusted(EntityPage, entity=found, facts=tuple(facts), relations=tuple(relations))
 

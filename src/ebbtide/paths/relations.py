@@ -11,7 +11,7 @@ from ebbtide.graph.check import check_predicate
 from ebbtide.identifiers import parse_id
 from ebbtide.paths.entities import resolve_entity
 from ebbtide.paths.manage import note_read
-from ebbtide.read.graph import relations_seen
+from ebbtide.read.graph import each_once, relations_seen
 from ebbtide.read.scope import SCOPED, check_known, make_scope
 from ebbtide.types.base import Page, page_of, trusted
 from ebbtide.types.graph import GraphPath, Neighbourhood
@@ -58,7 +58,7 @@ async def list_relations(
     statement = ("graph.relations" if entity is None else "graph.relations_of") + scope.suffix
     async with engine.database.transaction(caller.tenant, snapshot=True) as transaction:
         found = None if entity is None else (await resolve_entity(engine, transaction, scope, entity)).id
-        while (lacking := limit + 1 - len(seen)) > 0:
+        while (lacking := limit + 1 - len(each_once(seen))) > 0:
             rows = await transaction.all(
                 statement, **scope.parameters(), entity=found, predicate=asked, derived=derived, after=last,
                 limit=lacking,
@@ -67,7 +67,7 @@ async def list_relations(
             if len(rows) < lacking:
                 break
             last = rows[-1][0]
-    page = page_of(seen, limit, lambda one: one.id)
+    page = page_of(each_once(seen), limit, lambda one: one.id)
     note_read(engine, caller, "relations.list", tuple({id_ for one in page for id_ in one.memories}))
     return page
 
@@ -150,7 +150,7 @@ async def relations_around(
     rows = await transaction.all(
         "graph.around" + scope.suffix, **scope.parameters(), entities=list(entities), limit=limit
     )
-    return await relations_seen(engine, transaction, scope, rows)
+    return each_once(await relations_seen(engine, transaction, scope, rows))
 
 
 def _step(relations: Sequence[Relation], came_by: dict[UUID, Relation | None]) -> list[UUID]:

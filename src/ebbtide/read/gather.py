@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from ebbtide.read.graph import entities_seen, relations_seen
+from ebbtide.read.graph import each_once, entities_seen, relations_seen
 from ebbtide.read.personal import mode_on, name_shown
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ async def read_links(
         id_: min(several, key=lambda entity: (-often[entity.id], entity.name, entity.id))
         for id_, several in mentioned.items()
     }
-    return Links(about, mentioned, await relations_seen(engine, transaction, scope, rows, profile=profile))
+    shown = await relations_seen(engine, transaction, scope, rows, profile=profile)
+    return Links(about, mentioned, each_once(shown))
 
 
 async def read_places(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ebbtide.rank.profile import Profile
     from ebbtide.read.scope import Scope
 
-__all__ = ["entities_seen", "mode_of_names", "relations_seen"]
+__all__ = ["each_once", "entities_seen", "mode_of_names", "relations_seen"]
 
 
 async def entities_seen(
@@ -129,6 +129,47 @@ async def relations_seen(
             )
         )  # fmt: skip
     return seen
+
+
+def each_once(relations: Sequence[Relation]) -> list[Relation]:
+    """Relations, those that are the same at the same time as one: the first, with the memories of all that say it."""
+    found: dict[tuple[UUID, str, UUID, bool], list[Relation]] = defaultdict(list)
+    order: dict[UUID, Relation] = {}
+    kept: dict[UUID, UUID] = {}
+    for one in relations:
+        same = found[one.subject.id, one.predicate, one.object.id, one.derived]
+        place = next((place for place, other in enumerate(same) if _at_one_time(one, other)), None)
+        if place is None:
+            same.append(one)
+            order[one.id] = one
+        else:
+            kept[one.id] = same[place].id
+            same[place] = order[same[place].id] = _said_by_both(same[place], one)
+    return [
+        one.model_copy(update={"premises": tuple(kept.get(id_, id_) for id_ in one.premises)}) if one.derived else one
+        for one in order.values()
+    ]
+
+
+def _at_one_time(one: Relation, other: Relation) -> bool:
+    """Whether there is a moment at which both hold."""
+    return not any(
+        first.invalidated_at is not None and second.valid_from is not None and first.invalidated_at <= second.valid_from
+        for first, second in ((one, other), (other, one))
+    )
+
+
+def _said_by_both(one: Relation, other: Relation) -> Relation:
+    starts = (one.valid_from, other.valid_from)
+    ends = (one.invalidated_at, other.invalidated_at)
+    return one.model_copy(
+        update={
+            "memories": tuple(dict.fromkeys((*one.memories, *other.memories))),
+            "confidence": max(one.confidence, other.confidence),
+            "valid_from": min((start for start in starts if start is not None), default=None),
+            "invalidated_at": None if None in ends else max(end for end in ends if end is not None),
+        }
+    )
 
 
 def _predicate_shown(predicate: str, said: Sequence[Saying], rules: RuleBook, profile: Profile | None) -> str | None:

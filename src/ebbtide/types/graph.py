@@ -88,8 +88,9 @@ class Side(Value):
 class Relation(Value):
     """What holds between two entities, since and until when the memories that say so hold.
 
-    A `derived` one follows from two others, its `premises`, and `memories` are then those of both. `confidence` is that
-    of the memory, or the lower of the two.
+    Where several memories say the same at the same time it is one, and `memories` are all of them. A `derived` one
+    follows from two others, its `premises`, and `memories` are then those of both. `confidence` is that of the memory,
+    the lower of the two that one follows from, and the highest where several say the same.
     """
 
     id: UUID
