@@ -66,3 +66,33 @@ def test_an_export_to_a_file_is_whole_though_nobody_reads_its_progress(
     target = tmp_path / "all.jsonl"
     assert program(dsn, "export", str(target), stdout=unread, stderr=unread).returncode == 141
     assert "The ferry leaves at seven" in target.read_text()
+
+
+def closed(dsn: str, arguments: str, streams: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **ENVIRONMENT, "EBBTIDE_STORE": dsn}
+    command = f"{sys.executable} -m ebbtide {arguments} {streams}"
+    return subprocess.run(command, shell=True, env=environment, text=True, check=False, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("import", 0), ("remember -", 2), ("remember", 2), ("extract -", 0), ("ingest -", 0)]
+)
+def test_a_closed_standard_input_is_an_empty_one(ebbtide: Run, dsn: str, arguments: str, code: int) -> None:
+    assert ebbtide("browse").code == 0
+    done = closed(dsn, arguments, "<&-")
+    assert (done.returncode, "unforeseen" in done.stderr, "Traceback" in done.stderr) == (code, False, False)
+
+
+def test_what_is_asked_is_done_without_any_output(ebbtide: Run, dsn: str) -> None:
+    assert closed(dsn, "remember 'The ferry leaves at seven'", ">&- 2>&-").returncode == 0
+    assert "The ferry leaves at seven" in ebbtide("browse").out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", ["--help", "browse", "browse --json", "export", "get no-id --json"])
+def test_a_full_disk_is_told_as_one(ebbtide: Run, dsn: str, arguments: str) -> None:
+    assert ebbtide("remember", "The ferry leaves at seven").code == 0
+    done = closed(dsn, arguments, ">/dev/full")
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "The operating system refused: No space left on device." in done.stderr
+    assert "Make room" in done.stderr

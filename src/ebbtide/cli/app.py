@@ -35,7 +35,7 @@ from ebbtide.cli import (
 from ebbtide.cli.door import field_of
 from ebbtide.cli.help import Group
 from ebbtide.cli.options import common_last
-from ebbtide.cli.output import Output, discard_rest
+from ebbtide.cli.output import Output, discard_rest, open_closed_streams
 from ebbtide.errors import EbbtideError, Interrupted, InvalidInput
 
 __all__ = ["cli", "main"]
@@ -170,6 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     # What the pool says of a server that is gone, the error says better.
     logging.getLogger("psycopg.pool").setLevel(logging.NOTSET if "--debug" in given else logging.CRITICAL)
+    open_closed_streams()
     try:
         with telling_unheard():
             code = run(given)
@@ -177,6 +178,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unheard:
         discard_rest(sys.stdout)
         return UNHEARD
+    except OSError as error:
+        # The answer cannot be written, nor can an error as JSON.
+        discard_rest(sys.stdout)
+        Output(as_json=False).error(refusal(error))
+        return FAILED
     return code
 
 
@@ -192,6 +198,8 @@ def run(given: Sequence[str]) -> int:
         return INTERRUPTED
     except (click.ClickException, EbbtideError) as error:
         return report(error if isinstance(error, EbbtideError) else usage_error(error), given)
+    except OSError as error:
+        return report(refusal(error), given)
     except Exception as error:  # noqa: BLE001 - whatever else happens is a defect of the program, and is told as one
         return report(defect(error), given)
     return code if isinstance(code, int) else 0
@@ -229,6 +237,17 @@ def unknown_option(error: click.ClickException) -> str | None:
     """The name of an option that there is not, as programs know options; None where the error is about none."""
     name: str | None = getattr(error, "option_name", None)
     return None if name is None else name.lstrip("-").replace("-", "_")
+
+
+def refusal(error: OSError) -> EbbtideError:
+    """What the operating system refused, such as to write to a disk that is full."""
+    where = "" if error.filename is None else f" {error.filename}"
+    found = EbbtideError(
+        f"The operating system refused{where}: {error.strerror or type(error).__name__}.",
+        remedy="Make room, or name another place, and run it again.",
+    )
+    found.__cause__ = error
+    return found
 
 
 def defect(error: Exception) -> EbbtideError:

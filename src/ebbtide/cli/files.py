@@ -128,10 +128,9 @@ def show_ingested(console: Console, found: Ingested) -> None:
     if found.token is not None and found.gone:
         copyable(console, "Nothing of it was forgotten. To forget it, within 15 minutes:", confirming(found.token))
     elif len(forgotten) < len(found.gone):
-        paragraph(
-            console,
-            (f"{counted(len(found.gone), 'document has', 'documents have')} no file any more; see --sync.", "dim"),
-        )
+        documents = counted(len(found.gone), "document has", "documents have")
+        why = "no file any more, or one that goes to another namespace now"
+        paragraph(console, (f"{documents} {why}; see --sync.", "dim"))
 
 
 def told_of(file: IngestedFile) -> str:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from pydantic import BaseModel
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ebbtide.errors import EbbtideError
     from ebbtide.types.base import Page
 
-__all__ = ["Output", "counted", "discard_rest", "json_text", "printable", "styled"]
+__all__ = ["Output", "counted", "discard_rest", "json_text", "open_closed_streams", "printable", "styled"]
 
 Tell = Callable[[str, int, int | None], None]
 """Told what is being done, how much of it is done, and how much there is of it, None where nobody knows."""
@@ -142,6 +143,13 @@ class Output:
                 self.note(f"{what}: {done:,}" + (f" of {total:,}" if total else ""))
 
         return tell
+
+
+def open_closed_streams() -> None:
+    """Put nothing in the place of standard streams that were closed, as services do; the interpreter leaves none."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 (it stays open to the end)
 
 
 def discard_rest(stream: TextIO) -> None:
