@@ -49,8 +49,8 @@ def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[
     """
     count = len(candidates)
     inputs = candidates.listwise or ListwiseInputs(lexical=np.zeros(count), lexical_maximum=0.0)
-    nearness, repeats = _dense(parameters, candidates, inputs), inputs.repeats_query
-    if repeats is not None and repeats.any():
+    nearness, repeats = _dense(parameters, candidates, inputs), _some(inputs.repeats_query)
+    if repeats is not None:
         # As near as nothing else is, the query itself would make all others look far.
         nearness = np.where(repeats, np.nan, nearness)
     dense = parameters.dense_weight * scale_to_range(nearness)
@@ -61,13 +61,13 @@ def score_listwise(parameters: TideParameters, candidates: Candidates) -> tuple[
         columns.append(nothing if multiplier is None else values * (multiplier - 1.0))
         values = values if multiplier is None else values + columns[-1]
     more: dict[str, Floats] = {}
-    if repeats is not None and repeats.any():
+    if repeats is not None:
         more[REPEATED_QUESTION] = np.where(repeats, values * (parameters.repeated_question_penalty - 1.0), 0.0)
         values = values + more[REPEATED_QUESTION]
     settled = _supersede(parameters, values, candidates.superseded, inputs.successor_index)
     columns.append(nothing if settled is values else settled - values)
-    if candidates.outdated is not None and candidates.outdated.any():
-        more[OUTDATED] = np.where(candidates.outdated, settled * (parameters.outdated_penalty - 1.0), 0.0)
+    if (outdated := _some(candidates.outdated)) is not None:
+        more[OUTDATED] = np.where(outdated, settled * (parameters.outdated_penalty - 1.0), 0.0)
         settled = settled + more[OUTDATED]
     if candidates.linked is not None:
         lifted = lift(settled, candidates.linked, weight=parameters.graph_weight, place=parameters.graph_place)
@@ -88,6 +88,11 @@ def scale_to_range(values: Floats) -> Floats:
     if not len(values) or (highest := values.max()) == (lowest := values.min()):
         return np.ones(len(values))
     return (values - lowest) / (highest - lowest)
+
+
+def _some(flags: Booleans | None) -> Booleans | None:
+    """The flags, None where none is set."""
+    return flags if flags is not None and flags.any() else None
 
 
 def _dense(parameters: TideParameters, candidates: Candidates, inputs: ListwiseInputs) -> Floats:

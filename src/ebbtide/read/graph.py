@@ -64,8 +64,10 @@ async def entities_seen(
 
 
 async def mode_of_names(engine: Engine, transaction: Transaction, scope: Scope, entity: UUID) -> str | None:
-    """What is done with personal data in names that a person gives an entity: what the mildest rule does where it is
-    mentioned, since that decides what is shown; None for keeping it."""
+    """What is done with personal data in names that a person gives an entity; None for keeping it.
+
+    It is what the mildest rule does where the entity is mentioned, since that decides what is shown.
+    """
     rules = await rules_in(engine, transaction, scope.caller.tenant)
     rows = await transaction.all("graph.portraits", **scope.parameters(), ids=[entity], owner=True)
     modes = [mode_on(namespace, None, rules) for row in rows for namespace in row[8] or ()]
