@@ -74,3 +74,15 @@ def test_what_changed_is_found_among_much_that_is_known_of_one_subject(real_memo
 def test_statements_of_one_frame_say_the_same_property(older: str, newer: str, change: str | None) -> None:
     # However far apart their vectors lie, save where only nearness tells.
     assert change_between(older, newer, 0.0 if change == "same" else 0.6) == change
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("My doctor is Ann.", "My doctor is nice now."),
+        ("My dentist is Kim.", "My dentist is closed now."),
+        ("My city is Oslo.", "My city is noisy now."),
+    ],
+)
+def test_a_remark_on_what_is_named_is_no_other_name(older: str, newer: str) -> None:
+    assert change_between(older, newer, 0.6) is None

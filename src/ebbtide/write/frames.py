@@ -150,7 +150,8 @@ def _are_values(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def _of_being(frame: Frame, between: Difference, cosine: float) -> Change | None:
     """Whether what something is said to be now takes the place of what it was said to be."""
-    if _is_property(frame.subject) and not PLACING.intersection(between.lead[:1]):
+    # A remark on whoever is named ("my doctor is nice now") is no other name.
+    if between.alike and _is_property(frame.subject) and not PLACING.intersection(between.lead[:1]):
         return "same"
     near = bool(between.tail) or cosine >= NEAR_VALUES or _is_counted(between.values[0])
     if between.alike and (between.lead[:1] and between.lead[0] in STANDING):
