@@ -82,7 +82,9 @@ def test_statements_of_one_frame_say_the_same_property(older: str, newer: str, c
         ("My doctor is Ann.", "My doctor is nice now."),
         ("My dentist is Kim.", "My dentist is closed now."),
         ("My city is Oslo.", "My city is noisy now."),
+        ("Two friends live in Oslo.", "Two friends live in Rome now."),
+        ("Half the team works in Oslo.", "Half the team works in Rome now."),
     ],
 )
-def test_a_remark_on_what_is_named_is_no_other_name(older: str, newer: str) -> None:
+def test_neither_a_remark_nor_what_some_do_takes_the_place_of_another(older: str, newer: str) -> None:
     assert change_between(older, newer, 0.6) is None

@@ -33,7 +33,7 @@ DETERMINERS = frozenset({"the", "new", "current", "present"})
 NOBODY = listed(
     """
     a an some someone somebody one many most each every everyone everybody no nobody he she it they this that these
-    those there here who what which people
+    those there here who what which people few several half both other others another two three four five
     """
 )
 BEING = frozenset({"is", "are", "am"})
